@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.report import line
 from calibcore.metrics import METRICS
-from tests.peers.agreement import ALONE, ASKED, EXACT, KEYED, SIZE, Asked, Held, records
+from tests.peers.agreement import ALONE, ASKED, EXACT, KEYED, SIZE, PeerQuestion, Tolerance, records
 from tests.peers.cases import NAMES
 
 FILE = Path(__file__).parents[1] / "docs" / "agreement.md"
@@ -52,13 +52,13 @@ def _rows(key: str) -> list[list[str]]:
     return [row for asked in ASKED if asked.name == key for row in _compared(asked)]
 
 
-def _compared(asked: Asked) -> list[list[str]]:
+def _compared(asked: PeerQuestion) -> list[list[str]]:
     """Give one line a peer."""
     name = KEYED[asked.name].name if asked.name in KEYED else f"`{asked.name}`"
     return [[name, *_cells(asked, peer, held)] for peer, held in asked.peers.items()]
 
 
-def _cells(asked: Asked, peer: str, held: Held) -> list[str]:
+def _cells(asked: PeerQuestion, peer: str, held: Tolerance) -> list[str]:
     found = asked.differences(peer)
     place = max(found, key=lambda one: found[one])
     known = [records()[sample, asked.job, peer] for sample in NAMES]

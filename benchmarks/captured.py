@@ -124,7 +124,7 @@ def _outcome(read: Callable[[], Any], refusal: type[Exception]) -> tuple[Json, A
     return _summary(upload), upload
 
 
-class _Captured:
+class _Capture:
     """Wraps the baseline's functions, and keeps what is handed to them."""
 
     def __init__(self, place: Path, readers: Any) -> None:
@@ -170,7 +170,7 @@ class _Captured:
         if not self.inside:
             changed = {
                 key: value for key, value in asdict(options).items()
-                if value != getattr(self.readers.Options(), key)
+                if value != getattr(type(options)(), key)
             }  # fmt: skip
             with contextlib.suppress(self.readers.FileError):
                 self._read(name, data, **changed)
@@ -192,7 +192,7 @@ def pytest_configure() -> None:
 
     if not Path(readers.__file__).is_relative_to(Path.cwd()):
         raise RuntimeError(readers.__file__)
-    _Captured(Path(os.environ[_PLACE]), readers)
+    _Capture(Path(os.environ[_PLACE]), readers)
 
 
 def pytest_runtest_setup(item: Any) -> None:
@@ -265,16 +265,17 @@ def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
     """Read a file, or a group, with the present readers."""
     from dashboard.readers import (  # noqa: PLC0415 - not the plugin's
         FileError,
-        Options,
-        Parsed,
+        ParsedFile,
+        ReadingOptions,
         parse,
         understand,
     )
 
     def joined() -> Any:
-        options = Options(**files[0][2])
+        options = ReadingOptions(**files[0][2])
         held = [
-            Parsed(name, "", parse(name, data, header=options.header)) for name, data, _ in files
+            ParsedFile(name, "", parse(name, data, header=options.header))
+            for name, data, _ in files
         ]
         return understand(held, options)
 

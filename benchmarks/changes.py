@@ -51,7 +51,7 @@ SOME = 1000
 WAYS = ("fixed", "refitted", "some", "halves")
 
 
-class Held(NamedTuple):
+class IntervalCheck(NamedTuple):
     """Of one measure in one data set: whether the interval held the truth, and its length."""
 
     inside: bool
@@ -68,7 +68,7 @@ def truths(scores: Floats) -> dict[str, float]:
     return {measure.key: measure.true_distance(counted, Plan().options) for measure in MEASURES}
 
 
-def simulate(job: tuple[Model, int, int, str]) -> dict[tuple[str, str], Held]:
+def simulate(job: tuple[Model, int, int, str]) -> dict[tuple[str, str], IntervalCheck]:
     """Draw one set, and find the changes in each way."""
     model, n_samples, seed, name = job
     rng = np.random.default_rng([seed, n_samples])
@@ -102,12 +102,12 @@ def simulate(job: tuple[Model, int, int, str]) -> dict[tuple[str, str], Held]:
     return found
 
 
-def _held(change: Interval, truth: float) -> Held:
-    return Held(change.low - 1e-9 <= truth <= change.high + 1e-9, change.high - change.low)
+def _held(change: Interval, truth: float) -> IntervalCheck:
+    return IntervalCheck(change.low - 1e-9 <= truth <= change.high + 1e-9, change.high - change.low)
 
 
 def lines_of(
-    model: Model, name: str, sets: Sequence[dict[tuple[str, str], Held]], n_samples: int
+    model: Model, name: str, sets: Sequence[dict[tuple[str, str], IntervalCheck]], n_samples: int
 ) -> list[str]:
     """Write one line a measure."""
     lines = []

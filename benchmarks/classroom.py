@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 from benchmarks.dashboard import browsing
 from benchmarks.users import processor_seconds, server_on
 from dashboard.cli.classroom import lessons_that_slide, teach
-from dashboard.learn.laboratory import Chosen
+from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts.laboratory import DRAW, DRAW_MANY, NUMBERS
 from tests.browser.server import running_dashboard
@@ -72,7 +72,9 @@ def alone_in_laboratory(address: str) -> str:
             times = []
             for seed in range(8):
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
-                page.goto(f"{address}/laboratory?{urlencode({'model': Chosen(seed=seed).code})}")
+                page.goto(
+                    f"{address}/laboratory?{urlencode({'model': LaboratoryModel(seed=seed).code})}"
+                )
                 settle(page)
                 slope = page.get_by_role("slider", name=re.compile(f"^{NUMBERS['slope'][0]}"))
                 act = page.get_by_text(name, exact=True).click

@@ -46,7 +46,7 @@ document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'not
 
 
 @dataclass(frozen=True)
-class Measured:
+class PageCosts:
     """Milliseconds of each move, processor seconds of all, and the most bytes of an answer."""
 
     times: list[float]
@@ -82,16 +82,16 @@ LOGITS: dict[str, Move] = {
     "": SETS,
     "ks": SETS,
     "reliability": radio("Smoothed", "Bins"),
-    "compare": option(RANK_BY, "KS error", "NLL of the event"),
+    "calibrators": option(RANK_BY, "KS error", "NLL of the event"),
     "maps": SETS,
-    "efficiency": radio("KS error", "ECE"),
-    "slices": radio("Worst after", "Worst before"),
+    "data-needed": radio("KS error", "ECE"),
+    "subgroups": radio("Worst after", "Worst before"),
     "models": SETS,
 }
 """A control of each page, on 10,000 rows of 10 classes to evaluate."""
 
 
-def measure(page: Page, move: Move) -> Measured:
+def measure(page: Page, move: Move) -> PageCosts:
     """Move a control of a page that is open and at rest."""
     for number in range(2):  # what is fitted or read once is not what is measured
         move(page, number)
@@ -110,7 +110,7 @@ def measure(page: Page, move: Move) -> Measured:
         times.append(float(page.evaluate("window.__drawn - window.__began")))
         most = max(most, sum(sent))
     used, browsed = processor_seconds(server) - used, _thread_seconds(thread) - browsed
-    return Measured(times, used, browsed, most)
+    return PageCosts(times, used, browsed, most)
 
 
 def _thread_seconds(thread: CDPSession) -> float:
@@ -141,7 +141,7 @@ def browsing() -> Iterator[Browser]:
         browser.close()
 
 
-def _row(path: str, data: str, found: Measured) -> str:
+def _row(path: str, data: str, found: PageCosts) -> str:
     median, worst = statistics.median(found.times), max(found.times)
     server, browser = (1000 * used / len(found.times) for used in (found.server, found.browser))
     return (

@@ -106,7 +106,7 @@ def write(folder: Path, only: str) -> None:
         for _, path, _ in PAGES:
             jobs[f"{name}-{path}"] = (_page, path, query)
     for name in UPLOADS:
-        for path in ("overview", "reliability", "slices"):
+        for path in ("overview", "reliability", "subgroups"):
             query = {"data": "file", "resamples": "0"}
             jobs[f"{name}-{path}"] = (_page, path, query, CASES / name)
     for name in ("crash_survival", "three_garments", "city_country_100"):

@@ -54,7 +54,7 @@ Row = dict[str, float | None]
 
 
 @dataclass(frozen=True)
-class _Kept(VectorMap):
+class _FixedMap(VectorMap):
     """A vector map that is fitted already, so that three events need one fit."""
 
     fitted: FittedVectorMap
@@ -134,7 +134,7 @@ def _row(split: Split[LogitSet], method: Method | None) -> Row:
     calibrator = None if method is None else method.make()
     if isinstance(calibrator, VectorMap):
         rows = split.calibration
-        calibrator = _Kept(calibrator.fit(rows.logits, rows.labels))
+        calibrator = _FixedMap(calibrator.fit(rows.logits, rows.labels))
     results: dict[str, SetResult] = {}
     for name, event in EVENTS.items():
         if split.test.n_classes == 2 and name != "top-1":

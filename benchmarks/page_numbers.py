@@ -23,7 +23,16 @@ SAMPLES = (
     "crash_survival",
     "three_garments",
 )
-PAGES = ("overview", "ks", "reliability", "compare", "maps", "efficiency", "slices", "models")
+PAGES = (
+    "overview",
+    "ks",
+    "reliability",
+    "calibrators",
+    "maps",
+    "data-needed",
+    "subgroups",
+    "models",
+)
 WORDINGS = ("plain", "expert")
 _NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?![\w#])")
 _ARRAYS = ("x", "y", "z", "error_x", "error_y", "customdata")

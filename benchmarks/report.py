@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.jobs import NUMPY, PEERS, Job
 from benchmarks.peers import Rival
-from benchmarks.timing import Timed
+from benchmarks.timing import Timing
 from calibcore import EventScores
 from calibcore.validation import Floats
 
@@ -68,7 +68,7 @@ def _difference(ours: Any, theirs: Any) -> float:
     return float(np.abs(first - second).max()) if first.shape == second.shape else float("inf")
 
 
-def make_row(job: Job, timed: dict[str, Timed]) -> Row:
+def make_row(job: Job, timed: dict[str, Timing]) -> Row:
     """Put together one job's times, and compare its results."""
     ours = timed["ours"]
     agreements = []

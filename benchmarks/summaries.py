@@ -108,10 +108,10 @@ def _audit_groups(folder: Path) -> Callable[[], object]:
 def _page(folder: Path) -> Callable[[], object]:
     from dashboard.compute.verdict import verdict_blocks  # noqa: PLC0415 - for this job alone
     from dashboard.headless import event_of, read_paths, scene_of  # noqa: PLC0415 - the same
-    from dashboard.readers import Options  # noqa: PLC0415 - the same
+    from dashboard.readers import ReadingOptions  # noqa: PLC0415 - the same
 
     def work() -> object:
-        upload = read_paths([folder.parent / f"{folder.name}.parquet"], Options())
+        upload = read_paths([folder.parent / f"{folder.name}.parquet"], ReadingOptions())
         event = event_of(upload, None)
         return verdict_blocks(
             scene_of(upload, event=event, method="spline", progress=lambda _: None)

@@ -12,14 +12,14 @@ _MOST_ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Timed:
+class Timing:
     """Processor time of the fastest of several runs, and what the last one returned."""
 
     seconds: float
     result: Any
 
 
-def interleave(runs: Mapping[str, Callable[[], Any]], *, repeat: int) -> dict[str, Timed]:
+def interleave(runs: Mapping[str, Callable[[], Any]], *, repeat: int) -> dict[str, Timing]:
     """Time several functions in turn, so that a busy moment of the machine hits all alike.
 
     Parameters
@@ -31,7 +31,7 @@ def interleave(runs: Mapping[str, Callable[[], Any]], *, repeat: int) -> dict[st
 
     Returns
     -------
-    dict of str to Timed
+    dict of str to Timing
         The minimum over the rounds of the processor time: with one thread and no waiting it is
         the time of an idle machine, and other work on this one can only add to it.
     """
@@ -47,7 +47,7 @@ def interleave(runs: Mapping[str, Callable[[], Any]], *, repeat: int) -> dict[st
             start = time.process_time()
             results[name] = run()
             fastest[name] = min(fastest[name], time.process_time() - start)
-    return {name: Timed(fastest[name], results[name]) for name in runs}
+    return {name: Timing(fastest[name], results[name]) for name in runs}
 
 
 def peak_bytes(run: Callable[[], object]) -> int:

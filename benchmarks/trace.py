@@ -18,9 +18,9 @@ import numpy as np
 from calibcore import audit, load_sample
 from dashboard.compute.cache import forget
 from dashboard.compute.subgroups import find_groups
-from dashboard.compute.verdict import findings_of, verdict_blocks
+from dashboard.compute.verdict import badges_of, verdict_blocks
 from dashboard.headless import event_of, scene_of
-from dashboard.readers import Parsed, digest_of, parse, understand
+from dashboard.readers import ParsedFile, digest_of, parse, understand
 from dashboard.readers.records import DEFAULTS
 from dashboard.report.library import write
 from dashboard.texts.verdict import where_off
@@ -45,10 +45,10 @@ def verdict_of_a_table() -> object:
     forget()
     data = table_of_loans()
     held = parse("loans.csv", data, header=DEFAULTS.header)
-    upload = understand([Parsed("loans.csv", digest_of(["loans"]), held)], DEFAULTS)
+    upload = understand([ParsedFile("loans.csv", digest_of(["loans"]), held)], DEFAULTS)
     event = event_of(upload, None)
     scene = scene_of(upload, event=event, n_resamples=0, progress=lambda _: None)
-    return verdict_blocks(scene), where_off(scene.evaluated, findings_of(scene), find_groups(scene))
+    return verdict_blocks(scene), where_off(scene.evaluated, badges_of(scene), find_groups(scene))
 
 
 def audit_of_logits() -> object:

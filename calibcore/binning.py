@@ -32,7 +32,7 @@ class BinTable:
         Mean predicted score and observed frequency; NaN in an empty bin.
     rows_alike : ndarray of float64, shape (n_bins,), or None
         Of rows with weights or clusters, how many rows drawn one by one would tell the frequency
-        as well: `calibcore.weights.Design.rows_alike`; 0 in an empty bin.
+        as well: `calibcore.weights.OrderedDesign.rows_alike`; 0 in an empty bin.
     kish : ndarray of float64, shape (n_bins,), or None
         Of rows with sampling weights, Kish's effective number of rows; 0 in an empty bin.
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibcore.results import result_class
 from calibcore.tally import Tally, counted_rows, gaps_in_rows, tally
 from calibcore.validation import Floats
-from calibcore.weights import Design, SampleWeight
+from calibcore.weights import OrderedDesign, SampleWeight
 
 BROWNIAN_95 = 2.241402727332142
 """Where `brownian_tail` is 0.05."""
@@ -42,7 +42,7 @@ class CumulativeCurves:
         Number of rows.
     null_deviation : float
         Standard deviation of the final gap if the scores were the true probabilities.
-    design : Design or None
+    design : OrderedDesign or None
         The rows, where they have sampling weights or clusters.
     cumulants : tuple of float or None
         Variance and skew of the weighted hits, where rows have sampling weights.
@@ -54,7 +54,7 @@ class CumulativeCurves:
     cum_hits: Floats
     n_samples: int
     null_deviation: float
-    design: Design | None = None
+    design: OrderedDesign | None = None
     cumulants: tuple[float, float] | None = None
 
     @cached_property
@@ -385,7 +385,7 @@ def curves_of(counted: Tally) -> CumulativeCurves:
     )
 
 
-def _cumulants(design: Design) -> tuple[float, float]:
+def _cumulants(design: OrderedDesign) -> tuple[float, float]:
     """Return variance and skew of the sum of weighted hits, if the scores were the truth."""
     spread = design.weights**2 * design.scores * (1 - design.scores)
     return float(spread.sum()), float(spread @ (design.weights * np.abs(1 - 2 * design.scores)))

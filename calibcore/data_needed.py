@@ -39,7 +39,7 @@ MEASURES: tuple[Measure, ...] = tuple(
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearningPlan:
     """How learning curves are made.
 
     Raises `CalibrationInputError` for sizes out of order, and a number that is out of range.
@@ -171,7 +171,7 @@ class LearningCurves:
 
     curves: tuple[LearningCurve, ...]
     """One a calibrator."""
-    plan: Plan
+    plan: LearningPlan
     """Sizes, draws and seed."""
 
     def curve(self, key: str) -> LearningCurve:
@@ -205,7 +205,7 @@ FEWEST, A_CLASS = 50, 2
 
 
 @dataclass(frozen=True)
-class Step:
+class LearningProgress:
     """What a learning curve is at."""
 
     key: str
@@ -261,7 +261,7 @@ def learning_point(
     event: Event,
     calibrator: Calibrator | None,
     size: int,
-    plan: Plan,
+    plan: LearningPlan,
     tell: Callable[[int, int], None] | None = None,
 ) -> LearningPoint:
     """Fit a calibrator on draws of one size, and evaluate each fit on the whole test set.
@@ -298,9 +298,9 @@ def learning_curves(
     split: AnySplit,
     event: Event,
     calibrators: Mapping[str, Calibrator | None],
-    plan: Plan,
+    plan: LearningPlan,
     *,
-    progress: Callable[[Step], None] | None = None,
+    progress: Callable[[LearningProgress], None] | None = None,
     keep: Keep | None = None,
 ) -> LearningCurves:
     """Compute learning curves: calibrators fitted on fewer and fewer rows.
@@ -328,7 +328,7 @@ def learning_curves(
     >>> from calibcore.events import TopR
     >>> from calibcore.splits import Split
     >>> rows = EventScores([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 0, 1, 1, 0, 1, 1, 1, 1] * 10)
-    >>> plan = Plan((50, 100), n_draws=3)
+    >>> plan = LearningPlan((50, 100), n_draws=3)
     >>> curves = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
     >>> curves.curve("platt").sizes.tolist(), curves.curve("platt").points[0].values.shape
     ([50, 100], (3, 7))
@@ -349,7 +349,7 @@ def learning_curves(
 
 
 def _tell(
-    progress: Callable[[Step], None] | None,
+    progress: Callable[[LearningProgress], None] | None,
     key: str,
     size: int,
     part: tuple[float, float],
@@ -359,4 +359,4 @@ def _tell(
     if progress is not None:
         start, end = part
         share = start + (end - start) * (draw - 1) / n_draws
-        progress(Step(key, size, draw, n_draws, share))
+        progress(LearningProgress(key, size, draw, n_draws, share))

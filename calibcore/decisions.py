@@ -15,7 +15,7 @@ from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
-from calibcore.weights import Design, sampling_weights, shares_of
+from calibcore.weights import OrderedDesign, sampling_weights, shares_of
 
 _Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
@@ -53,8 +53,8 @@ def rows_alike(event: EventScores, flags: NDArray[Any], part: NDArray[np.bool_])
 
     Notes
     -----
-    Kish's number; of clusters by linearisation (`calibcore.weights.Design.rows_alike`). Where a
-    prevalence is stated, by linearisation within the rows of each outcome.
+    Kish's number; of clusters by linearisation (`calibcore.weights.OrderedDesign.rows_alike`).
+    Where a prevalence is stated, by linearisation within the rows of each outcome.
     """
     if not part.any():
         return 0.0
@@ -466,7 +466,7 @@ def decision_curve(
 
 
 def _spread_of_units(
-    design: Design, at: Floats, against_all: NDArray[np.bool_], means: Floats
+    design: OrderedDesign, at: Floats, against_all: NDArray[np.bool_], means: Floats
 ) -> Floats:
     """Return the standard errors of mean differences of weighted rows, or of rows in clusters.
 

@@ -86,7 +86,7 @@ ORDINARY = Rule()
 
 
 @result_class
-class Moved:
+class MeasureChange:
     """One measure of both batches.
 
     Attributes
@@ -134,7 +134,7 @@ class BatchComparison:
 
     Attributes
     ----------
-    rows : tuple of Moved
+    rows : tuple of MeasureChange
         One a measure that is defined for both batches.
     n_reference, n_new : int
         Rows of each.
@@ -147,7 +147,7 @@ class BatchComparison:
         When a measure counts as changed.
     """
 
-    rows: tuple[Moved, ...]
+    rows: tuple[MeasureChange, ...]
     n_reference: int
     n_new: int
     size: float
@@ -155,17 +155,17 @@ class BatchComparison:
     changed_outcomes: int | None = None
     rule: Rule = ORDINARY
 
-    def find(self, key: str) -> Moved:
+    def find(self, key: str) -> MeasureChange:
         """Find a measure."""
         return find({row.key: row for row in self.rows}, key, "measure")
 
     @property
-    def moved(self) -> tuple[Moved, ...]:
+    def moved(self) -> tuple[MeasureChange, ...]:
         """The measures that moved, at the level of the rule for all of them together."""
         return tuple(row for row in self.rows if row.adjusted < self.rule.level)
 
     @property
-    def beyond_the_frequency(self) -> tuple[Moved, ...]:
+    def beyond_the_frequency(self) -> tuple[MeasureChange, ...]:
         """Those that moved by more than the frequency of the event explains."""
         return tuple(row for row in self.rows if row.beyond < self.rule.level)
 
@@ -385,7 +385,7 @@ class Draws:
 
 @result_class
 class Changes:
-    """What `Moved` and `BatchComparison` are made of; arrays are of shape (n_measures,)."""
+    """What `MeasureChange` and `BatchComparison` are made of; arrays are of shape (n_measures,)."""
 
     measures: list[EventMeasure]
     was: Floats
@@ -394,7 +394,7 @@ class Changes:
     expected: Floats
     beyond: Floats
 
-    def rows(self) -> tuple[Moved, ...]:
+    def rows(self) -> tuple[MeasureChange, ...]:
         """Return a row for each measure."""
         draws, change = self.draws, self.now - self.was
         low, high = np.nanquantile(draws.own, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
@@ -403,7 +403,7 @@ class Changes:
             draws.p_values, draws.adjusted, draws.critical, draws.spread,
         )  # fmt: skip
         return tuple(
-            Moved(
+            MeasureChange(
                 measure.key, measure.name, float(self.was[k]), float(self.now[k]),
                 None if measure.is_distance else Interval(float(low[k]), float(high[k])),
                 float(p_values[k]), float(adjusted[k]),

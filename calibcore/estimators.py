@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import (
-    Fitted,
+    FittedCalibrator,
     FittedScoreMap,
     FittedVectorMap,
     ScoreMap,
@@ -130,7 +130,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             raise CalibrationInputError(
                 "method", actual, "one that acts on classes, or two classes"
             )
-        self.fitted_: Fitted | None = None
+        self.fitted_: FittedCalibrator | None = None
         if n_classes > 1:
             labels = LabelEncoder().fit(self.classes_).transform(y)
             known = (
@@ -186,7 +186,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
 def _fitted(
     calibrator: Calibrator, known: Floats, labels: Any, weights: RowWeights | None
-) -> Fitted:
+) -> FittedCalibrator:
     if isinstance(calibrator, ScoreMap):
         return calibrator.fit(known[:, 1], labels == 1, sample_weight=weights)
     return calibrator.fit(_logits(known), labels, sample_weight=weights)

@@ -20,7 +20,7 @@ from calibcore.data import EventScores, LogitSet, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
-    Prepared,
+    PreparedSet,
     calibrated_event,
 )
 from calibcore.inference.draws import tally_of
@@ -283,7 +283,7 @@ def sides_of(
     return before, inference.SideRows(result.after.event, *_table_of(rows, fitted))
 
 
-def side_of(prepared: Prepared, event: Event, fitted: FittedMap | None) -> inference.SideRows:
+def side_of(prepared: PreparedSet, event: Event, fitted: FittedMap | None) -> inference.SideRows:
     """Return the rows of one set as they were predicted, or as a calibrator leaves them."""
     outcomes, (table, labels) = prepared.event, _table_of(prepared.rows, fitted)
     if isinstance(fitted, FittedScoreMap):
@@ -338,7 +338,7 @@ def measure_side(
 
 
 def evaluate(
-    prepared: Prepared, event: Event, fitted: FittedMap | None, options: Options
+    prepared: PreparedSet, event: Event, fitted: FittedMap | None, options: Options
 ) -> SetResult:
     """Evaluate what was fitted on one set."""
     rows, changed, past, commonest = prepared.rows, 0, None, None

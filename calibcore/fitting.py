@@ -35,20 +35,20 @@ _LOG = logging.getLogger("calibcore")
 
 
 @result_class
-class Prepared:
+class PreparedSet:
     """One set with its event."""
 
     rows: Rows
     event: EventScores
 
 
-def prepare(rows: Rows, event: Event) -> Prepared:
+def prepare(rows: Rows, event: Event) -> PreparedSet:
     """Find the event in one set."""
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
-        return Prepared(rows, like(event.outcomes(rows.probabilities, rows.labels), rows))
-    return Prepared(rows, rows)
+        return PreparedSet(rows, like(event.outcomes(rows.probabilities, rows.labels), rows))
+    return PreparedSet(rows, rows)
 
 
 def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
@@ -64,7 +64,7 @@ def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
 
 def fit(
     calibrator: Calibrator | None,
-    calibration: Prepared,
+    calibration: PreparedSet,
     progress: Progress | None,
     near: FittedMap | None = None,
 ) -> FittedMap | None:
@@ -79,7 +79,10 @@ def fit(
 
 
 def _fitted(
-    calibrator: Calibrator, calibration: Prepared, progress: Progress | None, near: FittedMap | None
+    calibrator: Calibrator,
+    calibration: PreparedSet,
+    progress: Progress | None,
+    near: FittedMap | None,
 ) -> FittedMap:
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
@@ -104,12 +107,12 @@ def _fitted(
     return calibrator.fit(logits, labels, **weighed)
 
 
-def calibrated_scores(fitted: FittedScoreMap, prepared: Prepared) -> Floats:
+def calibrated_scores(fitted: FittedScoreMap, prepared: PreparedSet) -> Floats:
     """Calibrate the event's scores of one set; one that knows groups gets those of its rows."""
     return _predict(fitted, prepared.event.scores, prepared.rows.groups)
 
 
-def calibrated_event(fitted: FittedScoreMap, prepared: Prepared) -> EventScores:
+def calibrated_event(fitted: FittedScoreMap, prepared: PreparedSet) -> EventScores:
     """Return the event of one set with calibrated scores."""
     event = prepared.event
     if isinstance(event, CountedScores):
@@ -183,13 +186,13 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
         raise CalibrationInputError("rows", f"{n_rows:,}", f"the {fold.size:,} that were dealt")
 
 
-def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
+def without_fold(prepared: PreparedSet, fold: Folds, number: int) -> PreparedSet:
     """Return the rows that a fold's calibrator is fitted to: those of all others."""
     seen = np.flatnonzero(fold != number)
     if isinstance(prepared.event, CountedScores):
         event = prepared.event.part(seen)
-        return Prepared(event, event)
-    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen))
+        return PreparedSet(event, event)
+    return PreparedSet(prepared.rows.rows(seen), prepared.event.rows(seen))
 
 
 def joined(maps: Sequence[FittedMap], fold: Folds) -> FoldedScoreMap | FoldedVectorMap:
@@ -204,7 +207,7 @@ def joined(maps: Sequence[FittedMap], fold: Folds) -> FoldedScoreMap | FoldedVec
 
 def fit_folds(
     calibrator: Calibrator,
-    prepared: Prepared,
+    prepared: PreparedSet,
     fold: Folds,
     progress: Progress | None,
     near: FittedMap | None = None,
@@ -230,7 +233,7 @@ def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScor
 
 def fit_split(
     calibrator: Calibrator | None,
-    calibration: Prepared,
+    calibration: PreparedSet,
     fold: Folds | None,
     progress: Progress | None = None,
 ) -> tuple[FittedMap | None, FoldedScoreMap | FoldedVectorMap | None]:

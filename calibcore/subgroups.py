@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.cumulative import curves_of
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.groups import LEAST_CLUSTERS, GroupGaps, Screened, clusters_in, stays_off
+from calibcore.inference.groups import LEAST_CLUSTERS, GroupGaps, Screen, clusters_in, stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
@@ -51,7 +51,7 @@ class SliceShares:
 
 
 @result_class
-class SliceScreen(Screened):
+class SliceScreen(Screen):
     """Every slice of one set by itself, and whether chance explains how far it is off.
 
     Attributes

@@ -298,7 +298,7 @@ class Summary:
         """
         if self.cells is None:
             return result
-        known = Comparisons(_BetterKnown(result.test, self._exact))
+        known = Comparisons(_ExactMeasures(result.test, self._exact))
         test = replace(result.test, comparisons=known)
         return replace(
             result, test=test, calibration=test if result.in_folds else result.calibration
@@ -314,7 +314,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class _BetterKnown:
+class _ExactMeasures:
     """The measures of a grid, some of which it knows better of the rows as they are."""
 
     result: SetResult

@@ -13,7 +13,7 @@ from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 from calibcore.weights import (
-    Design,
+    OrderedDesign,
     Prior,
     RowWeights,
     SampleWeight,
@@ -55,7 +55,7 @@ class Tally:
     """Nats that its misses cost less in all than 1 - score says, where scores are rounded to 1;
     shape (...).
     """
-    design: Design | None = None
+    design: OrderedDesign | None = None
     """The rows themselves, where they have sampling weights or belong to clusters."""
     squares: Floats | None = None
     """Squares of the sampling weights at each score, where there are some; shape (n_blocks,)."""
@@ -301,7 +301,7 @@ def _weighted(
     if counts:
         return Tally(ordered[ends], *sums, n_samples, spared)
     groups = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
-    design = Design(ordered, ordered_hits, own, starts, groups)
+    design = OrderedDesign(ordered, ordered_hits, own, starts, groups)
     return Tally(
         ordered[ends],
         *sums,

@@ -195,7 +195,7 @@ def refuse_sampling(name: str, kind: str) -> None:
     raise CalibrationInputError("sample_weight", text, wanted)
 
 
-def refuse_design(design: "Design | None", name: str) -> None:
+def refuse_design(design: "OrderedDesign | None", name: str) -> None:
     """Raise if rows have sampling weights or clusters, of which something knows nothing.
 
     ``name``: what is of equal rows that are drawn one by one.
@@ -455,7 +455,7 @@ class Prior:
 
 
 @result_class
-class Design:
+class OrderedDesign:
     """Rows that are weighted, or belong together, in the order of their scores.
 
     What is drawn from it are gaps of score and outcome that vary as the rows' own do: nothing is
@@ -581,7 +581,7 @@ class Design:
             variance += off * n / max(n - 1, 1)
         return variance
 
-    def joined(self, firsts: NDArray[np.intp]) -> "Design":
+    def joined(self, firsts: NDArray[np.intp]) -> "OrderedDesign":
         """Join blocks: each from one of the first ones on."""
         return replace(self, starts=self.starts[firsts])
 

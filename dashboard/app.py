@@ -9,8 +9,8 @@ from calibcore.errors import CalibrationInputError
 from dashboard import leave_working_folder, stage, style
 from dashboard.compute.files import settle_imports
 from dashboard.scene import Scene
-from dashboard.views.calibrators import page as compare
-from dashboard.views.data_needed import page as efficiency
+from dashboard.views.calibrators import page as calibrators
+from dashboard.views.data_needed import page as data_needed
 from dashboard.views.decisions import page as decisions
 from dashboard.views.glossary import page as glossary
 from dashboard.views.ks_graphs import page as ks_graphs
@@ -20,7 +20,7 @@ from dashboard.views.maps import page as maps
 from dashboard.views.models import page as models
 from dashboard.views.overview import page as overview
 from dashboard.views.reliability import page as reliability
-from dashboard.views.subgroups import page as slices
+from dashboard.views.subgroups import page as subgroups
 from dashboard.widgets import address, downloads, links, report, sign_in
 
 Show = Callable[[Scene], None]
@@ -32,9 +32,9 @@ PAGES: tuple[tuple[str, str, Show], ...] = (
     ("Cumulative (KS)", "ks", ks_graphs.show),
     ("Calibration maps", "maps", maps.show),
     ("Decisions", "decisions", decisions.show),
-    ("Calibrators", "compare", compare.show),
-    ("Data needed", "efficiency", efficiency.show),
-    ("Subgroups", "slices", slices.show),
+    ("Calibrators", "calibrators", calibrators.show),
+    ("Data needed", "data-needed", data_needed.show),
+    ("Subgroups", "subgroups", subgroups.show),
     ("Models", "models", models.show),
 )
 

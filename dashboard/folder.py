@@ -27,7 +27,7 @@ State = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Listed:
+class FolderEntry:
     """A summary in the folder, as far as its last bytes tell."""
 
     name: str
@@ -44,7 +44,7 @@ def root() -> Path | None:
     return Path(named) if named else None
 
 
-def listed(folder: Path) -> tuple[Listed, ...]:
+def listed(folder: Path) -> tuple[FolderEntry, ...]:
     """List the summaries in a folder by name, none of those within it and nothing that is a link.
 
     Raises `FileError` for a folder that cannot be read.
@@ -61,14 +61,14 @@ def _is_named(name: str) -> bool:
     return name.lower().endswith(_ENDING) and not name.startswith(".")
 
 
-def _listed(folder: Path, name: str) -> Listed | None:
+def _listed(folder: Path, name: str) -> FolderEntry | None:
     """Return a summary that is in the folder under this name; None where none is."""
     try:
         state = _state(folder, name)
         rows = _rows(folder, name, state)
     except (OSError, ValueError):  # a name that no file can have; a file that is too large
         return None
-    return None if rows is None else Listed(name, rows, state[2] / 1e9)
+    return None if rows is None else FolderEntry(name, rows, state[2] / 1e9)
 
 
 def source(folder: Path, name: str) -> SourceFile:

@@ -15,9 +15,9 @@ from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
 from dashboard.figures import LIGHT
-from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
+from dashboard.readers import FileError, ParsedFile, Upload, digest_of, understand
 from dashboard.readers.limits import MAX_UPLOAD, check_size
-from dashboard.readers.records import Options, RawSet
+from dashboard.readers.records import RawSet, ReadingOptions
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
 from dashboard.settings import (
@@ -40,7 +40,7 @@ PIPED = Path("-")
 _RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 
 
-def read_paths(paths: Sequence[Path], options: Options) -> Upload:
+def read_paths(paths: Sequence[Path], options: ReadingOptions) -> Upload:
     """Read files from disk as the dashboard reads them: by a process with bounded memory.
 
     Raises `FileError` as `dashboard.readers.understand` does, and for a file that is not there.
@@ -51,7 +51,7 @@ def read_paths(paths: Sequence[Path], options: Options) -> Upload:
     for path in paths:
         data = _bytes_of(path)
         digest, name = hashlib.sha256(data).hexdigest(), _name_of(path, data)
-        files.append(Parsed(name, digest, parse_apart(name, data, header=options.header)))
+        files.append(ParsedFile(name, digest, parse_apart(name, data, header=options.header)))
     return split_by_date(understand(files, options))
 
 

@@ -84,8 +84,8 @@ def request_id(given: str | None) -> str:
 def route(path: str) -> str:
     r"""Return what of a path is logged: no number of a session, no file.
 
-    >>> route("/slices"), route("/_stcore/upload_file/3f/9a"), route("/a\nb")
-    ('/slices', '/_stcore/upload_file', '/a?b')
+    >>> route("/subgroups"), route("/_stcore/upload_file/3f/9a"), route("/a\nb")
+    ('/subgroups', '/_stcore/upload_file', '/a?b')
     """
     parts = path[:1000].split("/")
     path = "/".join(parts[:_DEEPEST] if "_stcore" in parts[:_DEEPEST] else parts[:2])

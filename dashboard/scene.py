@@ -17,7 +17,7 @@ from dashboard.texts.verdict import WHOLE_SET
 
 
 @dataclass(frozen=True)
-class Part:
+class EvaluatedPart:
     """The part of one set that is evaluated."""
 
     name: str
@@ -55,7 +55,7 @@ class Scene:
     """Key of the calibrator that waits for a click to be fitted; None if none does."""
     rows_are: str = field(default_factory=rows_name)
     """What rows are called."""
-    part: Part | None = None
+    part: EvaluatedPart | None = None
     """Which of the set's rows are looked at; None for all."""
 
     @property

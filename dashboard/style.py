@@ -27,7 +27,7 @@ _RULES = """
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
 .st-key-tiles [data-testid="stMetricDelta"] :is(div, p) { white-space: normal; }
-:is(.st-key-contest_table, .st-key-slices_table, [class*="st-key-models_table"]) {
+:is(.st-key-contest_table, .st-key-subgroups_table, [class*="st-key-models_table"]) {
   overflow-x: auto;
 }
 [class*="st-key-preview_table"] { overflow-x: auto; }
@@ -50,7 +50,7 @@ table.measures th:first-child { overflow-wrap: anywhere; }
 :is(.st-key-contest_table, [class*="st-key-models_table"]) thead th:nth-child(n) {
   white-space: normal; vertical-align: bottom; opacity: 1;
 }
-:is(.st-key-contest_table, .st-key-slices_table, [class*="st-key-models_table"]) th:first-child {
+:is(.st-key-contest_table, .st-key-subgroups_table, [class*="st-key-models_table"]) th:first-child {
   position: sticky; left: 0; min-width: 9rem; background: var(--ground);
 }
 table.measures.choosing :is(th, td):nth-child(n) { white-space: normal; overflow-wrap: normal; }
@@ -125,11 +125,11 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
-  table.slices :is(th, td):nth-child(n) {
+  table.subgroups :is(th, td):nth-child(n) {
     padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
   }
-  .st-key-slices_table table.slices th:first-child { min-width: 4.5rem; }
-  table.slices span { white-space: nowrap; }
+  .st-key-subgroups_table table.subgroups th:first-child { min-width: 4.5rem; }
+  table.subgroups span { white-space: nowrap; }
   table.few :is(th, td):nth-child(n+3):not(:nth-last-child(-n+2)) { display: none; }
   .st-key-contest_table table.few :is(th, td):nth-last-child(3) { display: table-cell; }
   .st-key-contest_table table.few :is(th, td):nth-last-child(1) { display: none; }

@@ -21,8 +21,8 @@ from calibcore.summary import (
     Summary,
     rows_of_groups,
 )
-from dashboard.readers import Parsed, digest_of
-from dashboard.readers.records import SUMMARY, SliceColumn, Table
+from dashboard.readers import ParsedFile, digest_of
+from dashboard.readers.records import SUMMARY, FileTable, SliceColumn
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
 
@@ -42,11 +42,13 @@ NO_ROWS = "Single rows, such as those behind a bin: a summary counts rows and ke
 NO_PAIRS = "SKCE, and measures of all classes: a summary has the scores of one event."
 NO_GROUPS = "Subgroups: this summary has none. `fractile summarise --by COLUMN` counts by them."
 
-Coded = tuple[NDArray[Any], tuple[str, ...]]
+ColumnCodes = tuple[NDArray[Any], tuple[str, ...]]
 """Of each row, its text by its place among the different ones; these."""
 
 
-def summary_of(columns: Mapping[str, NDArray[Any] | Coded], text: str, name: str) -> AnySummary:
+def summary_of(
+    columns: Mapping[str, NDArray[Any] | ColumnCodes], text: str, name: str
+) -> AnySummary:
     """Return the summary that a file's columns hold.
 
     ``text``: what the file tells of itself, as JSON. ``name``: of the file, for a refusal.
@@ -106,12 +108,12 @@ def _one(counts: Mapping[str, NDArray[Any]]) -> Summary:
     return Summary(checked.scores, checked.rows, checked.events, cells)
 
 
-def summary_of_table(table: Table, name: str) -> AnySummary:
+def summary_of_table(table: FileTable, name: str) -> AnySummary:
     """Return the summary of a Parquet file as its format handed it over.
 
     Raises `FileError` where `summary_of` would raise.
     """
-    columns: dict[str, NDArray[Any] | Coded] = {}
+    columns: dict[str, NDArray[Any] | ColumnCodes] = {}
     for one in table.columns:
         if one.unread or one.odd is not None or one.values.ndim != 1:
             raise FileError(visible(name, 60), "a damaged summary (cells without a value)", KIND)
@@ -122,7 +124,7 @@ def summary_of_table(table: Table, name: str) -> AnySummary:
         raise FileError(error.field, error.actual, error.expected) from error
 
 
-def added_up(files: Sequence[Parsed]) -> Upload | None:
+def added_up(files: Sequence[ParsedFile]) -> Upload | None:
     """Return what files hold together that are summaries; None of files of rows.
 
     Raises `FileError` where some are and some are not, or one is damaged.
@@ -130,7 +132,7 @@ def added_up(files: Sequence[Parsed]) -> Upload | None:
     tables = [
         (file.name, file.body)
         for file in files
-        if isinstance(file.body, Table) and file.body.summary
+        if isinstance(file.body, FileTable) and file.body.summary
     ]
     if not tables:
         return None

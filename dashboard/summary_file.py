@@ -20,7 +20,7 @@ from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts, Summary
 from dashboard.readers.records import SUMMARY
 from dashboard.readers.refusal import visible
-from dashboard.summaries import BY, CELLS, COUNTS, KIND, VERSION, Coded, summary_of
+from dashboard.summaries import BY, CELLS, COUNTS, KIND, VERSION, ColumnCodes, summary_of
 
 _KEY = f"fractile.{SUMMARY}".encode()
 _BATCH = 1 << 18
@@ -122,7 +122,7 @@ def parse_summary(data: bytes, name: str) -> AnySummary:
     return summary_of(columns, text.decode("utf-8", "replace"), name)
 
 
-def _values(cells: pa.ChunkedArray) -> NDArray[np.generic] | Coded:
+def _values(cells: pa.ChunkedArray) -> NDArray[np.generic] | ColumnCodes:
     if not pa.types.is_string(cells.type):
         return np.asarray(cells.to_numpy())
     coded = cells.dictionary_encode().combine_chunks()

@@ -22,7 +22,7 @@ from dashboard.document.svg import svg_of
 from dashboard.figures import LIGHT, reliability_diagram
 from dashboard.figures.plotly_json import LightFigure, Titles
 from dashboard.headless import read_paths, scene_of
-from dashboard.readers.records import Options
+from dashboard.readers.records import ReadingOptions
 from dashboard.scene import Scene
 from dashboard.texts.glossary import GLOSSARY, OPTIONS
 from dashboard.texts.measures import coverage_note
@@ -102,7 +102,7 @@ def _picture(key: str, folder: Path) -> str:
 
 
 def _scene(key: str) -> Scene:
-    upload = read_paths([SAMPLES_FOLDER / f"{SAMPLE}.npz"], Options())
+    upload = read_paths([SAMPLES_FOLDER / f"{SAMPLE}.npz"], ReadingOptions())
     group = "sex" if key == "by_group" else None
     return scene_of(
         upload, event=EVENT, method=key, group=group, n_resamples=0, progress=lambda _: None

@@ -95,17 +95,17 @@ def reflected(t: float, s: float, sigma: float) -> float:
     return math.fsum(powers) / (sigma * math.sqrt(2 * math.pi))
 
 
-class Smoothed(NamedTuple):
+class SmoothPoint(NamedTuple):
     frequency: float
     mean_score: float
     density: float
     rows: float
 
 
-def smooth(scores: Numbers, hits: Sequence[int], t: float, sigma: float) -> Smoothed:
+def smooth(scores: Numbers, hits: Sequence[int], t: float, sigma: float) -> SmoothPoint:
     weights = [reflected(t, s, sigma) for s in scores]
     total = math.fsum(weights)
-    return Smoothed(
+    return SmoothPoint(
         math.fsum(w * hit for w, hit in zip(weights, hits, strict=True)) / total,
         math.fsum(w * s for w, s in zip(weights, scores, strict=True)) / total,
         total / len(scores),

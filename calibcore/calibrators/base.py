@@ -29,7 +29,7 @@ from calibcore.weights import RowWeights, SampleWeight, repeats, shares_of, weig
 _ROUNDING = 1e-9
 
 
-class Rule(NamedTuple):
+class FieldRule(NamedTuple):
     """What holds of all values of a field, and how it is said."""
 
     holds: Callable[[Floats], bool]
@@ -44,23 +44,25 @@ def _rises(values: Floats) -> bool:
     return bool(np.all(np.diff(values) >= -_ROUNDING))
 
 
-POSITIVE = Rule(lambda values: bool(np.all(values > 0)), "above 0")
-AT_LEAST_0 = Rule(lambda values: bool(np.all(values >= 0)), "at least 0")
-PARTS = Rule(_within, "from 0 to 1")
-NOT_ALL = Rule(lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1")
-RISING = Rule(_rises, "in rising order")
-RISING_PARTS = Rule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
-EDGES = Rule(
+POSITIVE = FieldRule(lambda values: bool(np.all(values > 0)), "above 0")
+AT_LEAST_0 = FieldRule(lambda values: bool(np.all(values >= 0)), "at least 0")
+PARTS = FieldRule(_within, "from 0 to 1")
+NOT_ALL = FieldRule(
+    lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1"
+)
+RISING = FieldRule(_rises, "in rising order")
+RISING_PARTS = FieldRule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
+EDGES = FieldRule(
     lambda values: bool(values.size > 1 and values[0] == 0 and values[-1] == 1 and _rises(values)),
     "rising from 0 to 1",
 )
-SHARES = Rule(
+SHARES = FieldRule(
     lambda values: bool(values.min(initial=0) >= 0 and abs(values.sum() - 1) <= _ROUNDING),
     "at least 0, summing to 1",
 )
 
 
-def check_values(fitted: "Fitted") -> None:
+def check_values(fitted: "FittedCalibrator") -> None:
     """Raise `CalibrationInputError` if a map holds what no fit can leave there.
 
     It names the field that is out of its range, or the map whose arrays do not fit each other.
@@ -78,7 +80,7 @@ def check_values(fitted: "Fitted") -> None:
             )
 
 
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, FieldRule]
 Lengths = tuple[Mapping[str, int], ...]
 
 
@@ -114,7 +116,7 @@ def part_of(progress: Progress | None, start: float = 0.0, end: float = 1.0) -> 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fitted:
+class FittedCalibrator:
     """A fitted calibrator: a frozen dataclass of numbers, arrays and further fitted maps.
 
     Parameters
@@ -153,7 +155,7 @@ class Fitted:
         return hash(self.to_json())
 
 
-class FittedScoreMap(Fitted, ABC):
+class FittedScoreMap(FittedCalibrator, ABC):
     """A fitted map from the score of one event to its calibrated score."""
 
     HAS_BREAKS: ClassVar[bool] = False
@@ -210,7 +212,7 @@ class FittedGroupMap(FittedScoreMap):
         """
 
 
-class FittedVectorMap(Fitted, ABC):
+class FittedVectorMap(FittedCalibrator, ABC):
     """A fitted map from logits to calibrated class probabilities."""
 
     @abstractmethod
@@ -352,8 +354,8 @@ def weighed_rows(
     return rows[some], truth[some], RowWeights(shares_of(weights.values[some]), "sampling")
 
 
-def from_json(text: str) -> Fitted:
-    """Load a fitted calibrator from what `Fitted.to_json` wrote.
+def from_json(text: str) -> FittedCalibrator:
+    """Load a fitted calibrator from what `FittedCalibrator.to_json` wrote.
 
     Parameters
     ----------
@@ -362,7 +364,7 @@ def from_json(text: str) -> Fitted:
 
     Returns
     -------
-    Fitted
+    FittedCalibrator
         A `FittedScoreMap` or a `FittedVectorMap`.
 
     Raises
@@ -381,7 +383,9 @@ def from_json(text: str) -> Fitted:
         ) from error
 
 
-def fitted_kinds(base: type[Fitted] = Fitted) -> dict[str, type[Fitted]]:
+def fitted_kinds(
+    base: type[FittedCalibrator] = FittedCalibrator,
+) -> dict[str, type[FittedCalibrator]]:
     """List every class of fitted maps in this package, by name."""
     kinds = {}
     for kind in base.__subclasses__():
@@ -393,7 +397,7 @@ def fitted_kinds(base: type[Fitted] = Fitted) -> dict[str, type[Fitted]]:
 
 
 def _encode(value: Any) -> Any:
-    if isinstance(value, Fitted):
+    if isinstance(value, FittedCalibrator):
         content = {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray | np.generic):
@@ -403,7 +407,7 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _decode(content: Any) -> Fitted:
+def _decode(content: Any) -> FittedCalibrator:
     kinds = fitted_kinds()
     if not isinstance(content, dict) or content.get("kind") not in kinds:
         raise CalibrationInputError("kind", "no known kind of fitted map", ", ".join(kinds))
@@ -453,7 +457,7 @@ def _is_plain(value: Any, hint: Any) -> bool:
     return hint in {str, bool, int} and type(value) is hint
 
 
-def _try_out(fitted: Fitted) -> None:
+def _try_out(fitted: FittedCalibrator) -> None:
     """Raise if a map gives no probabilities, as arrays of unequal lengths."""
     values = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
     if any(isinstance(value, FittedVectorMap) for value in values):

@@ -23,7 +23,7 @@ def steps(edges: Any, heights: Any, side: str) -> Recipe:
     return numbers, [f'y = HEIGHTS[np.searchsorted(EDGES, x, side="{side}")]']
 
 
-class Listed(NamedTuple):
+class DescriptionTable(NamedTuple):
     """A table: its heads, and its rows, the first cell of each its name."""
 
     heads: tuple[str, ...]
@@ -34,7 +34,7 @@ class Description(NamedTuple):
     """What a fitted map holds, in words, and its numbers where there are many."""
 
     sentence: str = ""
-    listed: Listed | None = None
+    listed: DescriptionTable | None = None
     by_class: bool = False
     """Whether the table has a row a class, by its number, for which a name may be put."""
 

@@ -221,7 +221,7 @@ _ORDERING = 4
 
 
 @result_class
-class Cells:
+class NodePlaces:
     """A table of log-probabilities as places between neighbouring nodes."""
 
     nodes: Floats
@@ -238,9 +238,9 @@ class Cells:
     row_weight: Floats
     """How many rows each counts as; shape (n_samples,)."""
 
-    def thinned(self, step: int) -> "Cells":
+    def thinned(self, step: int) -> "NodePlaces":
         """Keep every ``step``-th row."""
-        return Cells(
+        return NodePlaces(
             self.nodes,
             self.index[::step],
             self.weight[::step],
@@ -302,7 +302,7 @@ def inputs(logits: Logits) -> Floats:
     return table
 
 
-def place(logits: Logits, labels: Labels, weights: Floats | None = None) -> Cells:
+def place(logits: Logits, labels: Labels, weights: Floats | None = None) -> NodePlaces:
     """Put a table of logits on the line of nodes, with the rows' weights.
 
     Each row is sorted, and rows are put in an order of their content, so that neither the order of
@@ -323,7 +323,7 @@ def place(logits: Logits, labels: Labels, weights: Floats | None = None) -> Cell
     for rows in row_strips(n_rows, n_classes):
         table = inputs(_sorted_rows(logits[order[rows]]))
         index[rows], weight[rows] = _between(nodes, table)
-    return Cells(nodes, index, weight, *_between(nodes, own[order]), each[order])
+    return NodePlaces(nodes, index, weight, *_between(nodes, own[order]), each[order])
 
 
 def _survey(logits: Logits, labels: Labels) -> tuple[Floats, Floats, float, float]:
@@ -385,7 +385,7 @@ def basis(values: Floats, places: Floats, kernel: Kernel) -> Basis:
     return Basis(cross, whitener @ cross, whitener, unit)
 
 
-def bound(q_mean: Floats, kernel: Kernel, places: Floats, cells: Cells) -> Bound:
+def bound(q_mean: Floats, kernel: Kernel, places: Floats, cells: NodePlaces) -> Bound:
     """Evaluate the evidence bound at the best covariance of q, and its gradient.
 
     With p = softmax(mu), the expected log-likelihood of Wenger 2020 is linear in the variances v:
@@ -438,7 +438,7 @@ def _lengthscale_slope(
     return float((to_cross * parts.cross * far).sum() + (to_unit * parts.unit * near).sum())
 
 
-def _probabilities(cells: Cells, mean: Floats) -> Iterator[tuple[slice, Floats, float]]:
+def _probabilities(cells: NodePlaces, mean: Floats) -> Iterator[tuple[slice, Floats, float]]:
     """Return block after block the softmax of the latent mean, and the sum of its log totals."""
     values, steps = np.append(mean, -np.inf), np.append(np.diff(mean), [0.0, 0.0])
     for rows in row_strips(*cells.index.shape):
@@ -452,7 +452,7 @@ def _probabilities(cells: Cells, mean: Floats) -> Iterator[tuple[slice, Floats, 
         yield rows, table, float((each * largest).sum() + (each * np.log(totals)).sum())
 
 
-def _interpolated(values: Floats, steps: Floats, cells: Cells, rows: slice) -> Floats:
+def _interpolated(values: Floats, steps: Floats, cells: NodePlaces, rows: slice) -> Floats:
     at = cells.index[rows].astype(np.intp)
     table = steps.take(at)
     table *= cells.weight[rows]
@@ -460,7 +460,7 @@ def _interpolated(values: Floats, steps: Floats, cells: Cells, rows: slice) -> F
     return table
 
 
-def _first_pass(cells: Cells, mean: Floats) -> tuple[float, Floats]:
+def _first_pass(cells: NodePlaces, mean: Floats) -> tuple[float, Floats]:
     """Sum the log totals, and p (1 - p) at the nodes."""
     log_total, spread = 0.0, np.zeros(len(cells.nodes))
     for rows, p, total in _probabilities(cells, mean):
@@ -470,7 +470,7 @@ def _first_pass(cells: Cells, mean: Floats) -> tuple[float, Floats]:
     return log_total, spread
 
 
-def _second_pass(cells: Cells, mean: Floats, variance: Floats) -> Floats:
+def _second_pass(cells: NodePlaces, mean: Floats, variance: Floats) -> Floats:
     """Sum at the nodes what the bound loses by a higher latent mean, but for the true classes."""
     values, steps = np.append(variance, 0.0), np.append(np.diff(variance), [0.0, 0.0])
     slope = np.zeros(len(cells.nodes))
@@ -513,7 +513,7 @@ _STEEPEST = 1e-5
 """Slope of the bound per row below which a search counts as converged."""
 
 
-class Optimum(NamedTuple):
+class GaussianProcessOptimum(NamedTuple):
     """Where a search ended."""
 
     places: Floats
@@ -533,8 +533,8 @@ class Optimum(NamedTuple):
 
 
 def search(
-    cells: Cells, n_inducing: int, max_iterations: int, slope: float, progress: Progress
-) -> Optimum:
+    cells: NodePlaces, n_inducing: int, max_iterations: int, slope: float, progress: Progress
+) -> GaussianProcessOptimum:
     """Search mean of q, amplitude and lengthscale, starting from the function ``slope`` * x.
 
     A large table is searched from the answer of few of its rows.
@@ -552,7 +552,7 @@ def search(
     full = _Search(cells, places, limits, part_of(progress, begun))
     at = full.run(start, max_iterations)
     kernel = limits.kernel(at)
-    return Optimum(
+    return GaussianProcessOptimum(
         places,
         at[:-2],
         kernel,
@@ -602,7 +602,9 @@ class _Limits(NamedTuple):
 class _Search:
     """One search for the highest bound, with the bound after each iteration."""
 
-    def __init__(self, cells: Cells, places: Floats, limits: _Limits, progress: Progress) -> None:
+    def __init__(
+        self, cells: NodePlaces, places: Floats, limits: _Limits, progress: Progress
+    ) -> None:
         self._cells, self._places, self._limits = cells, places, limits
         self._progress, self._share = progress, 0.0
         self.path: list[float] = []
@@ -953,7 +955,7 @@ def _input_warnings(rows: LogitSet, n_impossible: int) -> list[str]:
     return warnings
 
 
-def _search_warnings(optimum: Optimum) -> list[str]:
+def _search_warnings(optimum: GaussianProcessOptimum) -> list[str]:
     warnings = []
     if not optimum.converged:
         warnings.append(

@@ -5,7 +5,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from calibcore.calibrators.base import Fitted, Positive, fitted_kinds
+from calibcore.calibrators.base import FittedCalibrator, Positive, fitted_kinds
 
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -17,7 +17,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """Describe what `calibcore.calibrators.base.Fitted.to_json` writes.
+    """Describe what `calibcore.calibrators.base.FittedCalibrator.to_json` writes.
 
     JSON Schema, draft 2020-12: one definition a kind of map, selected by ``kind``.
     """
@@ -31,7 +31,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _object(name: str, kind: type[Fitted]) -> dict[str, Any]:
+def _object(name: str, kind: type[FittedCalibrator]) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
     properties = {name: _type(hints[name]) for name in sorted(f.name for f in fields(kind))}
     return {
@@ -45,7 +45,7 @@ def _object(name: str, kind: type[Fitted]) -> dict[str, Any]:
 def _type(hint: Any) -> dict[str, Any]:
     if hint in _PLAIN:
         return _PLAIN[hint]
-    if isinstance(hint, type) and issubclass(hint, Fitted):
+    if isinstance(hint, type) and issubclass(hint, FittedCalibrator):
         return {"$ref": "#"}
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _type(get_args(hint)[0])}

@@ -48,7 +48,7 @@ _SAFE = 1e-12, 1e25
 """Sums of exponentials between which they do, even in float32."""
 
 
-class Rows:
+class LogitRows:
     """Checked logits with their true classes, each of which stands for z.
 
     ``logits``: float32 or float64; shape (n_samples, n_classes). ``true``: the logit of the true
@@ -70,7 +70,7 @@ class Rows:
         self._small: dict[Precision, NDArray[Any]] = {}  # z, if it is one block
 
     @classmethod
-    def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "Rows":
+    def checked(cls, logits: ArrayLike, labels: ArrayLike) -> "LogitRows":
         """Check logits and labels."""
         table, maxima = validation.matrix(logits, "logits"), None
         with np.errstate(over="ignore", invalid="ignore"):
@@ -104,25 +104,25 @@ class Rows:
         """Rows whose true class is not ruled out."""
         return np.isfinite(self.true if self._maxima is None else self.own)
 
-    def part(self, chosen: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Rows":
+    def part(self, chosen: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "LogitRows":
         """Keep some rows."""
         table: Any = self.logits
         maxima = None if self._maxima is None else self._maxima[chosen]
         weights = None if self.weights is None else self.weights[chosen]
-        return Rows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima, weights)
+        return LogitRows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima, weights)
 
-    def weighted_by(self, weights: RowWeights | None) -> "Rows":
+    def weighted_by(self, weights: RowWeights | None) -> "LogitRows":
         """Return the rows with sampling weights, if there are any."""
         if weights is None:
             return self
-        return Rows(self.logits, self.true, self._maxima, weights.values)
+        return LogitRows(self.logits, self.true, self._maxima, weights.values)
 
-    def one_in(self, many: int, *, least: int) -> "Rows":
+    def one_in(self, many: int, *, least: int) -> "LogitRows":
         """Keep one row in so many, spread evenly, or more, so as to keep at least some."""
         step = min(many, self.n_rows // least)
         return self.part(slice(None, None, step)) if step > 1 else self
 
-    def mean(self, terms: Callable[["Rows"], Sequence[float]]) -> list[float]:
+    def mean(self, terms: Callable[["LogitRows"], Sequence[float]]) -> list[float]:
         """Average over the rows what a function gives as means, of not too many rows at a time."""
         with np.errstate(over="ignore"):  # a mean too large for a float is infinite
             if self.n_rows <= _TOGETHER:
@@ -151,12 +151,12 @@ class Rows:
         return np.asarray(table @ self.weights / self.weight)
 
     @property
-    def parts(self) -> list["Rows"]:
+    def parts(self) -> list["LogitRows"]:
         """All rows, not too many at a time."""
         return self._cut if self.n_rows > _TOGETHER else [self]
 
     @cached_property
-    def _cut(self) -> list["Rows"]:
+    def _cut(self) -> list["LogitRows"]:
         starts = range(0, self.n_rows, _TOGETHER)
         return [self.part(slice(start, start + _TOGETHER)) for start in starts]
 
@@ -289,9 +289,9 @@ def _exponentials(z: NDArray[Any], inverse: float, out: NDArray[Any]) -> None:
 
 
 def squared_terms(
-    inverse: float, rows: Rows, own: Floats, sums: Floats
+    inverse: float, rows: LogitRows, own: Floats, sums: Floats
 ) -> tuple[tuple[float, ...], tuple[float, ...], Floats, Floats]:
-    """Average sum_k p_k^2 and p_y over the rows, with derivatives, given `Rows.products`.
+    """Average sum_k p_k^2 and p_y over the rows, with derivatives, given `LogitRows.products`.
 
     Both are exponentials of logarithms of sums, whose derivatives are means and variances; those
     of z under p come last.
@@ -305,7 +305,9 @@ def squared_terms(
     return itself, truth, mean, variance
 
 
-def mean_term(rows: Rows, value: Floats, slope: Floats, bend: Floats) -> tuple[float, float, float]:
+def mean_term(
+    rows: LogitRows, value: Floats, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
     """Average exp(f) and its two derivatives over the rows, given exp(f), f' and f''."""
     value = value if rows.weights is None else rows.weights * value
     n_rows, once = rows.weight, value * slope
@@ -430,10 +432,10 @@ class TemperatureScaling(VectorMap):
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedTemperature:
         logits, labels, weights = weighed_rows(logits, labels, sample_weight)
-        return fit_temperature(Rows.checked(logits, labels).weighted_by(weights), self.loss)
+        return fit_temperature(LogitRows.checked(logits, labels).weighted_by(weights), self.loss)
 
 
-def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTemperature:
+def fit_temperature(rows: LogitRows, loss: Loss, *, rough: bool = False) -> FittedTemperature:
     """Fit on checked rows; the likelihood, if wished, to some digits."""
     if loss == "squared_error":  # finite whatever the model rules out
         return _fit(rows, _deepest)
@@ -448,14 +450,14 @@ def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTem
     return FittedTemperature(fitted.temperature, warnings=(left_out, *fitted.warnings))
 
 
-def _fit(rows: Rows, best_inverse: Callable[[Rows], float]) -> FittedTemperature:
+def _fit(rows: LogitRows, best_inverse: Callable[[LogitRows], float]) -> FittedTemperature:
     if nothing_to_find := no_optimum(rows):
         return FittedTemperature(1.0, warnings=(nothing_to_find,))
     temperature = 1 / best_inverse(rows)
     return FittedTemperature(temperature, warnings=bound_warning(temperature, rows))
 
 
-def no_optimum(rows: Rows) -> str:
+def no_optimum(rows: LogitRows) -> str:
     """Return a warning where no temperature is best; otherwise nothing."""
     several = _SEVERAL_ROWS if rows.n_rows > _SEVERAL_ROWS[-1] else ()
     few = [rows.part(slice(many)) for many in several]
@@ -464,7 +466,7 @@ def no_optimum(rows: Rows) -> str:
     return "" if any(some.own.any() for some in (*few, rows)) else _SEPARABLE
 
 
-def is_level(rows: Rows) -> bool:
+def is_level(rows: LogitRows) -> bool:
     """Return whether in every row the classes that are not ruled out have equal logits."""
     first = rows.logits[:1]
     if not np.isneginf(first).any() and first.min() < first.max():
@@ -472,13 +474,13 @@ def is_level(rows: Rows) -> bool:
     return np.array_equal(rows.maxima, _smallest(rows))
 
 
-def _smallest(rows: Rows) -> Logits:
+def _smallest(rows: LogitRows) -> Logits:
     """Return the smallest logit of each row among the classes that are not ruled out."""
     other = np.where(np.isneginf(rows.logits), rows.maxima[:, np.newaxis], rows.logits)
     return np.asarray(other.min(axis=1))
 
 
-def bound_warning(temperature: float, rows: Rows) -> tuple[str, ...]:
+def bound_warning(temperature: float, rows: LogitRows) -> tuple[str, ...]:
     """Return a warning where a fit on some rows ended at a bound."""
     low, high = TEMPERATURE_BOUNDS
     if temperature >= high:
@@ -491,7 +493,7 @@ def bound_warning(temperature: float, rows: Rows) -> tuple[str, ...]:
     return ()
 
 
-def useless(rows: Rows) -> str:
+def useless(rows: LogitRows) -> str:
     """Return why equal probabilities fit best, of logits on which they do."""
     with np.errstate(over="ignore", invalid="ignore"):
         higher = np.concatenate([_above_mean(part) for part in rows.parts])
@@ -501,7 +503,7 @@ def useless(rows: Rows) -> str:
     return _WRONG_WAY if wrong else _NO_INFORMATION
 
 
-def _above_mean(rows: Rows) -> Floats:
+def _above_mean(rows: LogitRows) -> Floats:
     """Return how far each true class is above the mean of the classes that are not ruled out."""
     logits = rows.logits.astype(np.float64)
     out = np.isneginf(logits)
@@ -527,7 +529,7 @@ class _Slope(NamedTuple):
         return newton * bend / twist if bend > 0.1 and twist > 0.1 else newton
 
 
-def _rough_slope(inverse: float, rows: Rows) -> tuple[float, ...]:
+def _rough_slope(inverse: float, rows: LogitRows) -> tuple[float, ...]:
     """Evaluate four derivatives in one pass: the cumulants of each row's logits under p."""
     own, (total, *powers) = rows.powers(inverse, 4, np.float32)
     one, two, three, four = (power / total for power in powers)
@@ -539,14 +541,14 @@ def _rough_slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     return tuple(rows.average(term) for term in terms)
 
 
-def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
+def _slope(inverse: float, rows: LogitRows) -> tuple[float, ...]:
     """Evaluate two derivatives in float64."""
     own, (total, once, twice) = rows.powers(inverse, 2, np.float64)
     mean = once / total
     return rows.average(mean - own), rows.average(twice / total - mean * mean)
 
 
-def _most_likely(rows: Rows, *, rough: bool = False) -> float:
+def _most_likely(rows: LogitRows, *, rough: bool = False) -> float:
     """Find the inverse temperature of the least mean NLL, on more and more of the rows."""
     inverse = 1.0
     for many, last in ((1, 0.3),) if rough else ((64, 0.5), (8, 0.3), (1, 0.05)):
@@ -555,7 +557,10 @@ def _most_likely(rows: Rows, *, rough: bool = False) -> float:
 
 
 def _search(
-    derivatives: Callable[[float, Rows], tuple[float, ...]], rows: Rows, start: float, last: float
+    derivatives: Callable[[float, LogitRows], tuple[float, ...]],
+    rows: LogitRows,
+    start: float,
+    last: float,
 ) -> float:
     """Find the inverse temperature where the slope of the convex mean NLL is 0, or a bound.
 
@@ -604,13 +609,13 @@ class _Point(NamedTuple):
     second: float
 
 
-def _squared_error(rows: Rows, inverse: float) -> _Point:
+def _squared_error(rows: LogitRows, inverse: float) -> _Point:
     """Evaluate the squared error, a sum of p_k^2 less 2 p_y plus 1."""
     value, first, second = rows.mean(partial(_squared_terms, inverse))
     return _Point(value + 1, first, second)
 
 
-def _squared_terms(inverse: float, rows: Rows) -> list[float]:
+def _squared_terms(inverse: float, rows: LogitRows) -> list[float]:
     """Return the mean over the rows of the terms that depend on u, and its two derivatives."""
     sums = np.empty((6, rows.n_rows))
     for place, tables in rows.blocks(np.float64, 3):
@@ -619,14 +624,14 @@ def _squared_terms(inverse: float, rows: Rows) -> list[float]:
     return [one - 2 * two for one, two in zip(squares, truth, strict=True)]
 
 
-def _on_grid(rows: Rows) -> Floats:
+def _on_grid(rows: LogitRows) -> Floats:
     """Evaluate the squared error to some digits at each inverse temperature of the grid."""
     total, twice = np.split(rows.rough_totals(np.concatenate([_GRID, 2 * _GRID])), 2)
     truth = np.exp(np.multiply.outer(_GRID, np.maximum(rows.own, FLOOR))) / total
     return rows.averages(twice / (total * total) - 2 * truth) + 1
 
 
-def _deepest(rows: Rows) -> float:
+def _deepest(rows: LogitRows) -> float:
     """Find the inverse temperature of the least squared error."""
     step = -(-rows.logits.size // _FIRST_CELLS)
     few = rows.part(slice(None, None, step))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import (
-    Fitted,
+    FittedCalibrator,
     FittedGroupMap,
     FittedMap,
     FittedScoreMap,
@@ -155,7 +155,7 @@ class CalibratorFile:
     [0.5]
     """
 
-    fitted: Fitted
+    fitted: FittedCalibrator
     takes: Takes = "unknown"
     class_names: tuple[str, ...] = ()
     event: Event | None = None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-from calibcore.calibrators.base import Fitted, FittedGroupMap, FittedScoreMap
+from calibcore.calibrators.base import FittedCalibrator, FittedGroupMap, FittedScoreMap
 from calibcore.calibrators.ensembles.beta import (
     DEEPEST,
     OVERFLOWING,
@@ -116,7 +116,7 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
 
 def has_model(fitted: object) -> bool:
     """Return whether `onnx_model` takes a fitted map, without drawing it."""
-    inside = vars(fitted).values() if isinstance(fitted, Fitted) else ()
+    inside = vars(fitted).values() if isinstance(fitted, FittedCalibrator) else ()
     parts = [one for value in inside for one in (value if isinstance(value, tuple) else (value,))]
     return not isinstance(fitted, _NOT_DRAWN) and all(map(has_model, parts))
 

@@ -66,9 +66,9 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     With ``hits`` of shape (n_draws, n_blocks).
 
     Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
-    (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
-    such gaps; no whole numbers, and a few below 0 or above the rows. A draw that would have fewer
-    hits than none in all has none, and one of more than all rows has all.
+    (`calibcore.weights.OrderedDesign.drawn_gaps`): hits are then what is expected of the frequency,
+    less such gaps; no whole numbers, and a few below 0 or above the rows. A draw that would have
+    fewer hits than none in all has none, and one of more than all rows has all.
     """
     if counted.design is not None:
         gaps, own = counted.design.drawn_gaps(rng, n_draws, frequency)
@@ -231,7 +231,7 @@ def chunks(n_resamples: int, n_rows: int) -> Iterator[int]:
     return (min(at_once, n_resamples - done) for done in range(0, n_resamples, at_once))
 
 
-class Drawn(NamedTuple):
+class DrawCounts(NamedTuple):
     """How often each row is drawn, in resamples as large as the set."""
 
     counts: Floats
@@ -246,7 +246,7 @@ class Drawn(NamedTuple):
 
 def draw_rows(
     rng: np.random.Generator, n_resamples: int, n_rows: int, *, alike: bool = False
-) -> Drawn:
+) -> DrawCounts:
     """Draw rows again.
 
     Where all rows turned out ``alike``, say as hits, drawing them again never shows a miss, though
@@ -257,15 +257,15 @@ def draw_rows(
     drawn += np.arange(n_resamples)[:, np.newaxis] * n_rows
     counts = count_places(drawn, drawn.shape)
     if not alike:
-        return Drawn(counts, None)
+        return DrawCounts(counts, None)
     other = rng.binomial(n_rows, rng.beta(0.5, n_rows + 0.5, size=n_resamples))
     first = np.arange(n_rows) < other[:, np.newaxis]
-    return Drawn(counts, count_places(drawn[first], drawn.shape))
+    return DrawCounts(counts, count_places(drawn[first], drawn.shape))
 
 
 def draw_cells(
     rng: np.random.Generator, n_resamples: int, sizes: Floats, *, alike: bool = False
-) -> Drawn:
+) -> DrawCounts:
     """Draw rows again that are counted in cells, as `draw_rows`; ``sizes``: rows of each cell."""
     n_rows = int(sizes.sum())
     counts = rng.multinomial(n_rows, sizes / n_rows, size=n_resamples)
@@ -273,7 +273,7 @@ def draw_cells(
     if alike:
         share = rng.beta(0.5, n_rows + 0.5, size=n_resamples)
         otherwise = rng.binomial(counts, share[:, np.newaxis]).astype(np.float64)
-    return Drawn(counts.astype(np.float64), otherwise)
+    return DrawCounts(counts.astype(np.float64), otherwise)
 
 
 def other_labels(probabilities: Floats, labels: Labels) -> Labels:
@@ -319,14 +319,14 @@ def count_places(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
 
 def draw_by_outcome(
     rng: np.random.Generator, n_resamples: int, weights: Floats, hits: Hits
-) -> Drawn:
+) -> DrawCounts:
     """Draw weighted hits and misses again, each among themselves, as `draw_rows`."""
     counts = np.empty((n_resamples, hits.size))
     for outcome in (0, 1):
         own = np.flatnonzero(hits == outcome)
         drawn = draw_rows(rng, n_resamples, own.size).counts * weights[own]
         counts[:, own] = drawn * (weights[own].sum() / drawn.sum(axis=1, keepdims=True))
-    return Drawn(counts, None)
+    return DrawCounts(counts, None)
 
 
 def draw_units(
@@ -336,7 +336,7 @@ def draw_units(
     clusters: Labels | None,
     *,
     alike: bool = False,
-) -> Drawn:
+) -> DrawCounts:
     """Draw weighted rows, or whole clusters of rows, again; as `draw_rows`.
 
     ``weights``: of the rows; shape (n_rows,). ``clusters``: of each row, from 0; shape (n_rows,).
@@ -351,7 +351,7 @@ def draw_units(
         otherwise = rng.binomial(counts.astype(np.intp), share[:, np.newaxis]) * weights
     counts = counts * weights
     scale = n_rows / counts.sum(axis=1, keepdims=True)
-    return Drawn(counts * scale, None if otherwise is None else otherwise * scale)
+    return DrawCounts(counts * scale, None if otherwise is None else otherwise * scale)
 
 
 @result_class
@@ -398,7 +398,7 @@ class OrderedRows:
         """Whether all rows are hits, or none is."""
         return bool(self.hits.min() == self.hits.max())
 
-    def recounted(self, drawn: Drawn) -> Tally:
+    def recounted(self, drawn: DrawCounts) -> Tally:
         """Tally resamples."""
         sorted_counts = drawn.counts[:, self.order]
         hits = sorted_counts * self.hits
@@ -457,6 +457,6 @@ class OrderedCells:
             np.add.reduceat(values[self.order] * self.times, self.starts) / self.sizes
         )
 
-    def recounted(self, drawn: Drawn) -> Tally:
+    def recounted(self, drawn: DrawCounts) -> Tally:
         """Tally resamples."""
         return replace(self.rows.recounted(drawn), n_samples=int(self.sizes.sum()))

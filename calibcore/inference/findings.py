@@ -34,7 +34,7 @@ from calibcore.metrics.measure import (
 )
 from calibcore.results import find, short_repr
 from calibcore.validation import Floats
-from calibcore.weights import Design, shares_of
+from calibcore.weights import OrderedDesign, shares_of
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def _evaluate_weighted(
     n_samples = weights.size
     value, mean = (float(weights @ one / n_samples) for one in (values.seen, values.mean))
     numbers = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    design = Design(values.seen, values.seen, weights, np.zeros(1, dtype=np.intp), numbers)
+    design = OrderedDesign(values.seen, values.seen, weights, np.zeros(1, dtype=np.intp), numbers)
     if numbers is None:
         deviation = math.sqrt(float(np.square(weights) @ values.variance)) / n_samples
     else:

@@ -21,7 +21,7 @@ Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class GroupMembership:
     """The groups of one grouping that are tested: their names, and each row's, -1 for none."""
 
     names: Places
@@ -35,7 +35,7 @@ def groups_of(
     least: int,
     clusters: Labels | None = None,
     times: Floats | None = None,
-) -> Grouping:
+) -> GroupMembership:
     """Choose the groups with enough rows, and enough clusters, but not one that holds all.
 
     ``times``: how many equal rows each is; shape (n_rows,).
@@ -52,7 +52,7 @@ def groups_of(
     chosen = np.flatnonzero(enough & (counts < counts.sum()))
     renamed = np.full(counts.size, -1)
     renamed[chosen] = np.arange(chosen.size)
-    return Grouping(chosen, counts[chosen], renamed[where])
+    return GroupMembership(chosen, counts[chosen], renamed[where])
 
 
 def clusters_in(places: ArrayLike, clusters: Labels, n_groups: int) -> Places:
@@ -70,7 +70,9 @@ def clusters_in(places: ArrayLike, clusters: Labels, n_groups: int) -> Places:
 class Sums:
     """Adds up over the rows of each group."""
 
-    def __init__(self, groupings: list[Grouping], n_rows: int, times: Floats | None = None) -> None:
+    def __init__(
+        self, groupings: list[GroupMembership], n_rows: int, times: Floats | None = None
+    ) -> None:
         self.groupings, self.n_rows = groupings, n_rows
         self.times: Floats | float = 1.0 if times is None else times
         """How many equal rows each is."""
@@ -152,7 +154,7 @@ _NOTHING = 1e-9
 """Share of a group's variance below which the whole score explains all of it; also of a tie."""
 
 
-class Screened:
+class Screen:
     """Parts of the rows that are tested together: classes, subgroups, groups."""
 
     adjusted: Floats
@@ -167,7 +169,7 @@ class Screened:
 
 
 @result_class
-class GroupGaps(Screened):
+class GroupGaps(Screen):
     """Every group of every grouping: its mean gap, and whether chance or the whole explains it.
 
     Attributes

@@ -15,7 +15,7 @@ from calibcore.data import EventScores
 from calibcore.inference import findings
 from calibcore.inference.classwise import evaluate_classes
 from calibcore.inference.draws import (
-    Drawn,
+    DrawCounts,
     OrderedCells,
     OrderedRows,
     SideRows,
@@ -418,8 +418,8 @@ def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progres
 
 
 def _measured(
-    drawings: Iterable[Drawn],
-    recounted: Sequence[Callable[[Drawn], Tally]],
+    drawings: Iterable[DrawCounts],
+    recounted: Sequence[Callable[[DrawCounts], Tally]],
     means: tuple[Sequence[Mapping[str, Floats]], Sequence[Mapping[str, Floats]]],
     plan: Plan,
     n_rows: int,
@@ -451,7 +451,7 @@ def _measured(
     ]
 
 
-def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], Drawn]:
+def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], DrawCounts]:
     """Return what draws the rows again: one by one, with their weights, or by clusters."""
     n_rows, weights = event.n_samples, event.weights
     if weights is None and event.clusters is None:

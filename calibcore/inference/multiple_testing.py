@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import FEW_EXPECTED, brownian_tail, expected_steps, rare_tail
-from calibcore.inference.groups import Screened, stays_off
+from calibcore.inference.groups import Screen, stays_off
 from calibcore.ordering import sort_together
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
@@ -57,7 +57,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 @result_class
-class ClassScreen(Screened):
+class ClassScreen(Screen):
     """Every class against the others: how large each gap is, and whether chance explains it.
 
     Attributes

@@ -39,7 +39,7 @@ DEPARTURES: tuple[Departure, ...] = ("mean", "spread", "smooth", "ks", "kuiper")
 
 
 @dataclass(frozen=True)
-class Part:
+class OmnibusPart:
     """One of the statistics."""
 
     key: Departure
@@ -63,18 +63,18 @@ class Omnibus:
     ----------
     p_value : float
         Of the smallest of the statistics' p-values; at least 1 / (n_draws + 1).
-    parts : tuple of Part
+    parts : tuple of OmnibusPart
         The statistics, in the order of `DEPARTURES`.
     n_draws, seed : int
         Labels drawn, and from where.
     """
 
     p_value: float
-    parts: tuple[Part, ...]
+    parts: tuple[OmnibusPart, ...]
     n_draws: int
     seed: int
 
-    def part(self, key: Departure) -> Part:
+    def part(self, key: Departure) -> OmnibusPart:
         """Return one of the statistics."""
         return find({part.key: part for part in self.parts}, key, "statistic")
 
@@ -136,7 +136,7 @@ def omnibus_test(
     Neighbouring scores are joined to at most 1,024, observed outcomes and drawn ones alike. Where
     all scores are 0 or 1 nothing varies: p is smallest if any outcome differs, else 1. A constant
     score has no spread, and a smooth alternative of degree 0. Of weighted rows and of clusters,
-    gaps are drawn as their own vary (`calibcore.weights.Design`), and v_i is theirs.
+    gaps are drawn as their own vary (`calibcore.weights.OrderedDesign`), and v_i is theirs.
 
     References
     ----------
@@ -168,7 +168,7 @@ def omnibus_of(counted: Tally, *, n_draws: int = N_DRAWS, seed: int = 0) -> Omni
     least = p_values.min(axis=1)
     adjusted = [float(np.mean(least <= p * (1 + _EDGE))) for p in p_values[0]]
     parts = tuple(
-        Part(key, float(value), float(p), by_all)
+        OmnibusPart(key, float(value), float(p), by_all)
         for key, value, p, by_all in zip(
             DEPARTURES, statistics[0], p_values[0], adjusted, strict=True
         )

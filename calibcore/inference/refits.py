@@ -16,7 +16,7 @@ from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import measure_side, side_of
 from calibcore.events import Event
-from calibcore.fitting import Prepared, fit_folds, prepare
+from calibcore.fitting import PreparedSet, fit_folds, prepare
 from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
 from calibcore.metrics import EventMeasure, Measure, Options
@@ -82,7 +82,7 @@ class Refits:
 
 
 def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
-    prepared: Prepared,
+    prepared: PreparedSet,
     event: Event,
     calibrator: Calibrator,
     fold: Folds,
@@ -125,7 +125,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     if isinstance(prepared.event, CountedScores):
         cell = prepared.event.taken(rng, n_rows)
         taken, part = prepared.event.cells.rows(cell), None if part is None else part[cell]
-        prepared, fold = Prepared(taken, taken), fold[cell]
+        prepared, fold = PreparedSet(taken, taken), fold[cell]
     if n_rows < prepared.event.n_samples:
         some = _some_rows(rng, prepared.event.clusters, n_all, n_rows)
         n_rows, prepared, fold = some.size, prepare(prepared.rows.rows(some), event), fold[some]
@@ -141,7 +141,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         if progress is not None:
             progress(draw / n_draws)
         drawn = _drawn_rows(rng, prepared.event)
-        rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn))
+        rows = PreparedSet(prepared.rows.rows(drawn), prepared.event.rows(drawn))
         try:
             again = fit_folds(calibrator, rows, fold[drawn], None)
         except CalibrationInputError:

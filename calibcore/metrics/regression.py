@@ -24,7 +24,7 @@ _N_POINTS = 12
 _LEAST_HALF = 1e-12
 
 
-class Condensed(NamedTuple):
+class CondensedPoints(NamedTuple):
     """Points with weights that give the sums of the rows."""
 
     points: Floats
@@ -54,7 +54,7 @@ def log_odds(counted: Tally) -> Floats:
     return odds
 
 
-def condensed(counted: Tally) -> Condensed:
+def condensed(counted: Tally) -> CondensedPoints:
     """Put few points in place of neighbouring log-odds; resamples all at once.
 
     A smooth function of the log-odds is nearly a polynomial over so short a range, and its sum over
@@ -83,7 +83,7 @@ def condensed(counted: Tally) -> Condensed:
             points.append(middles[group] + halves[group] * _NODES)
             weights.append((counts @ values[:, first:end].T) @ _SHARES)
             half = max(half, float(halves[group]))
-    return Condensed(np.concatenate(points), np.concatenate(weights, axis=-1), half)
+    return CondensedPoints(np.concatenate(points), np.concatenate(weights, axis=-1), half)
 
 
 def _chebyshev(x: Floats) -> Floats:
@@ -244,8 +244,8 @@ def calibration_slope_of(counted: Tally) -> Floats:
         centre = (odds[low] + odds[high]) / 2  # no digit is lost where few overlap
         half = max(centre - odds[0], odds[-1] - centre)
         few = counted.once(condensed)
-        near = _Weighted((few.points - centre) / half, few.rows(shape)[rows])
-        exact = _Weighted((odds - centre) / half, counts[rows])
+        near = _WeightedPoints((few.points - centre) / half, few.rows(shape)[rows])
+        exact = _WeightedPoints((odds - centre) / half, counts[rows])
         n_hits = np.broadcast_to(counted.once(hit_sums), shape).ravel()[rows]
         goal = np.stack([n_hits, hits[rows] @ exact.points])
         start = np.zeros_like(goal)
@@ -287,7 +287,7 @@ def _chosen(marks: Marks) -> slice | Marks:
 def _sums(points: Floats, weights: Floats, intercept: Floats, slope: Floats) -> Floats:
     """Add up what a Newton step needs, with p = 1 / (1 + exp(-intercept - slope point)).
 
-    _Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points; shape (5,
+    Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points; shape (5,
     n_resamples).
     """
     sums = np.zeros((5, len(weights)))
@@ -347,7 +347,7 @@ def _shift(
 # Slope ----------------------------------------------------------------------------------------
 
 
-class _Weighted(NamedTuple):
+class _WeightedPoints(NamedTuple):
     """Points, shape (n_points,), with weights of each resample, shape (n_resamples, n_points)."""
 
     points: Floats
@@ -395,7 +395,7 @@ def _ends(marks: Marks) -> tuple[Indices, Indices]:
 
 
 def _slopes(
-    exact: _Weighted, near: _Weighted, steepest: float, goal: Floats, start: Floats
+    exact: _WeightedPoints, near: _WeightedPoints, steepest: float, goal: Floats, start: Floats
 ) -> Floats:
     """Fit the slope over points in [-1, 1]; NaN where no fit is found in `_MOST_STEPS`.
 
@@ -411,7 +411,7 @@ def _slopes(
     return np.where(done, parameters[1], np.nan)
 
 
-def _together(near: _Weighted, goal: Floats, start: Floats) -> Floats:
+def _together(near: _WeightedPoints, goal: Floats, start: Floats) -> Floats:
     """Begin where all resamples together lead, which is a step or two from each."""
     if len(near.weights) == 1:
         return start

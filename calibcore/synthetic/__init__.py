@@ -11,17 +11,16 @@ from calibcore.synthetic.study import (
 )
 from calibcore.synthetic.truth import MapDistance, Population, Truth
 from calibcore.synthetic.world import (
-    Drawn,
     HandCurve,
     LogOddsCurve,
     NormalScores,
     World,
+    WorldSample,
     zhang_world,
 )
 
 __all__ = [
     "CalibratorAgainstTruth",
-    "Drawn",
     "EstimatorStudy",
     "HandCurve",
     "LogOddsCurve",
@@ -31,6 +30,7 @@ __all__ = [
     "Redraws",
     "Truth",
     "World",
+    "WorldSample",
     "calibrators_against",
     "redraw_estimates",
     "redraws",

@@ -17,7 +17,7 @@ from calibcore.metrics.kernel import OF_EACH
 from calibcore.probabilities import log_probabilities
 from calibcore.results import find, result_class
 from calibcore.synthetic.truth import EVENT_MEASURES, MapDistance, Population
-from calibcore.synthetic.world import MOST_CELLS, Drawn, Seed, World, streams_of
+from calibcore.synthetic.world import MOST_CELLS, Seed, World, WorldSample, streams_of
 from calibcore.tally import tally
 from calibcore.validation import Floats
 
@@ -349,7 +349,7 @@ class CalibratorAgainstTruth:
 
 
 def calibrators_against(
-    world: World, calibrators: Mapping[str, Calibrator], calibration: Drawn
+    world: World, calibrators: Mapping[str, Calibrator], calibration: WorldSample
 ) -> tuple[CalibratorAgainstTruth, ...]:
     """Fit calibrators to drawn rows and compare each with the truth.
 
@@ -361,7 +361,7 @@ def calibrators_against(
         By any keys. Those that act on all classes need a world of two, as with more what they do
         to a score depends on the others; one by group is given the groups to fit, and compared
         by its map of all rows.
-    calibration : Drawn
+    calibration : WorldSample
         Rows of that world to fit on.
 
     Returns

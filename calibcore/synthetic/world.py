@@ -261,7 +261,7 @@ _BELOW = 1 - 2.0**-20
 
 
 @result_class
-class Drawn:
+class WorldSample:
     """Rows drawn from a world.
 
     Attributes
@@ -406,7 +406,7 @@ class World:
             return self._truth
         return self._truth_at(partial(self.frequency, groups=group))
 
-    def draw(self, n_rows: int, *, seed: Seed) -> Drawn:
+    def draw(self, n_rows: int, *, seed: Seed) -> WorldSample:
         """Draw rows.
 
         Parameters
@@ -419,7 +419,7 @@ class World:
 
         Returns
         -------
-        Drawn
+        WorldSample
 
         Raises
         ------
@@ -446,7 +446,7 @@ class World:
         event = self.event.outcomes(rows.probabilities, labels)
         if groups is not None:
             rows, event = with_groups(rows, groups), with_groups(event, groups)
-        return Drawn(rows, event, frequency, groups)
+        return WorldSample(rows, event, frequency, groups)
 
     def draw_events(
         self, streams: "Streams", shape: tuple[int, ...]

@@ -20,7 +20,7 @@ from calibcore.inference.draws import tally_of
 from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
-from dashboard.cli.pairing import Batch, Matched, match
+from dashboard.cli.pairing import Batch, PairedRows, match
 from dashboard.cli.summaries import heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
@@ -28,7 +28,7 @@ from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS, Role, SliceColumn
-from dashboard.report.reference import Reference, read_reference, reference_of
+from dashboard.report.reference import ReferenceBatch, read_reference, reference_of
 from dashboard.scene import Scene
 from dashboard.summary_file import are_summaries, is_summary
 from dashboard.texts.numbers import plain
@@ -86,7 +86,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     )
 
 
-def _new(audited: Reference, given: Mapping[str, Any]) -> tuple[str, Batch]:
+def _new(audited: ReferenceBatch, given: Mapping[str, Any]) -> tuple[str, Batch]:
     """Return what the new batch is called, and its rows."""
     if are_summaries(given["files"]):
         return _summed(given["files"])
@@ -116,7 +116,7 @@ def _counted(upload: Upload) -> Batch:
 
 
 def _compared(
-    audited: Reference, rows: Batch | str, new: Batch, given: Mapping[str, Any]
+    audited: ReferenceBatch, rows: Batch | str, new: Batch, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
     size, rule = given["change"], _rule(given)
@@ -124,7 +124,7 @@ def _compared(
         rows = words.SUMMARY
     if isinstance(rows, Batch):
         pairs = match(rows, new)
-        if isinstance(pairs, Matched):
+        if isinstance(pairs, PairedRows):
             return compare_pairs(pairs.reference, pairs.new, size=size, rule=rule), words.paired(
                 pairs
             )
@@ -187,7 +187,7 @@ def _rule(given: Mapping[str, Any]) -> Rule:
 # The audited rows ---------------------------------------------------------------------------
 
 
-def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
+def _audited(given: Mapping[str, Any]) -> tuple[ReferenceBatch, Batch | str]:
     """Return what was audited and its rows, or why these are not at hand."""
     path: Path = given["against"]
     if path.suffix.lower() == REPORT:
@@ -195,7 +195,7 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
         return audited, _rows_of(audited, given)
     if is_summary(path):
         name, batch = _summed([path])
-        return Reference(name, {}, tally_of(batch.event)), batch
+        return ReferenceBatch(name, {}, tally_of(batch.event)), batch
     if given["audited"]:
         raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
     scene = _scene([path], given)
@@ -203,12 +203,12 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
     counted = scene.evaluated.before.counted
     names = tuple(scene.class_names or ())
     return (
-        Reference(plain(subject(scene)), reference["reading"], counted, classes=names),
+        ReferenceBatch(plain(subject(scene)), reference["reading"], counted, classes=names),
         _batch(scene),
     )
 
 
-def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
+def _rows_of(audited: ReferenceBatch, given: Mapping[str, Any]) -> Batch | str:
     """Return the rows of a report's files, or why they cannot be used.
 
     Raises `CalibrationInputError` for files that were named as the audited ones and are others.
@@ -230,7 +230,7 @@ def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
     return _batch(scene) if audited.holds(counted) else words.read_otherwise(audited.files)
 
 
-def _sought(audited: Reference, folder: Path) -> list[Path] | str:
+def _sought(audited: ReferenceBatch, folder: Path) -> list[Path] | str:
     """Return a report's files from the working folder, or from that of the report; or why not."""
     if not audited.files:
         return words.NO_FILE
@@ -247,7 +247,9 @@ def _sought(audited: Reference, folder: Path) -> list[Path] | str:
 # Reading ------------------------------------------------------------------------------------
 
 
-def _scene_like(audited: Reference, files: Sequence[Path], reading: Mapping[str, Any]) -> Scene:
+def _scene_like(
+    audited: ReferenceBatch, files: Sequence[Path], reading: Mapping[str, Any]
+) -> Scene:
     """Read a batch of the audited event, which may have happened in none of its rows, or in all.
 
     Of two outcomes, such a batch names but one; the audit tells the other.
@@ -315,7 +317,7 @@ def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[st
     return {**given, **own, "columns": [*columns, *given["columns"]]}
 
 
-def _read(path: Path) -> Reference:
+def _read(path: Path) -> ReferenceBatch:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from calibcore.drift import BatchComparison, Moved
+from calibcore.drift import BatchComparison, MeasureChange
 from calibcore.group_drift import GroupChanges
 
 FORMAT = 1
@@ -68,7 +68,7 @@ def _subgroups(groups: Subgroups) -> list[dict[str, Any]]:
     ]
 
 
-def _measure(row: Moved, comparison: BatchComparison) -> dict[str, Any]:
+def _measure(row: MeasureChange, comparison: BatchComparison) -> dict[str, Any]:
     ends = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
     return {
         "measure": row.key,

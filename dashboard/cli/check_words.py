@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibcore.drift import LEVEL, BatchComparison, Moved
+from calibcore.drift import LEVEL, BatchComparison, MeasureChange
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
 from dashboard.cli.check_files import Subgroups
-from dashboard.cli.pairing import FEWEST, MATCHING, Matched, Unmatched
+from dashboard.cli.pairing import FEWEST, MATCHING, NoPairs, PairedRows
 from dashboard.texts.numbers import amount, percent, span
 from dashboard.texts.rows import rows_of
 
@@ -65,7 +65,7 @@ AUDITED_FILES = "the files that the report names"
 # Pairs, or two samples ----------------------------------------------------------------------
 
 
-def paired(pairs: Matched) -> str:
+def paired(pairs: PairedRows) -> str:
     """Return how many rows are pairs, and which are not compared."""
     n_pairs = pairs.new.n_samples
     text = f"Paired: {n_pairs:,} of {pairs.n_new:,} row IDs match (column {pairs.column})."
@@ -85,7 +85,7 @@ def two_samples(why: str) -> str:
     return f"Two samples: {why}."
 
 
-def unmatched(fault: Unmatched, audited: str, new: str) -> str:
+def unmatched(fault: NoPairs, audited: str, new: str) -> str:
     """Return why the rows of two files are no pairs."""
     match fault.why:
         case "none":
@@ -264,7 +264,7 @@ _IF_OUTCOMES = (
 )
 
 
-def cells(row: Moved, comparison: BatchComparison) -> tuple[str, ...]:
+def cells(row: MeasureChange, comparison: BatchComparison) -> tuple[str, ...]:
     """Return a row of the table under `head`."""
     n_rows, same = comparison.n_new, comparison.changed_outcomes == 0
     first = row.name, _value(row, row.reference, n_rows), _value(row, row.new, n_rows)
@@ -287,13 +287,15 @@ def cells(row: Moved, comparison: BatchComparison) -> tuple[str, ...]:
     )
 
 
-def _finer(row: Moved, n_rows: int) -> int:
+def _finer(row: MeasureChange, n_rows: int) -> int:
     """Count the decimals beyond the usual ones with which the detectable change has two digits."""
     texts = (amount(row.visible, _UNITS[row.key], n_rows, finer=k) for k in range(_MOST_FINER))
     return next((k for k, text in enumerate(texts) if len(text.lstrip("0.")) > 1), 0)
 
 
-def _value(row: Moved, value: float, n_rows: int, *, signed: bool = False, finer: int = 0) -> str:
+def _value(
+    row: MeasureChange, value: float, n_rows: int, *, signed: bool = False, finer: int = 0
+) -> str:
     """Write a value with its unit; signed, a difference."""
     text = _written(row, value, n_rows, signed=signed, finer=finer)
     if _UNITS[row.key] != "share":
@@ -301,6 +303,6 @@ def _value(row: Moved, value: float, n_rows: int, *, signed: bool = False, finer
     return f"{text} pp" if signed or row.key == "mean_gap" else f"{text}%"
 
 
-def _written(row: Moved, value: float, n_rows: int, *, signed: bool, finer: int) -> str:
+def _written(row: MeasureChange, value: float, n_rows: int, *, signed: bool, finer: int) -> str:
     signs = signed or row.key == "mean_gap"
     return amount(value, _UNITS[row.key], n_rows, signed=signs, finer=finer)

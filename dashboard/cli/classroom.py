@@ -19,7 +19,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.Slider_pb2 import Slider
 
-from dashboard.learn.laboratory import Chosen
+from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts.laboratory import NUMBERS
@@ -58,7 +58,7 @@ class Student:
     def query(self) -> str:
         """The address of the lesson, its answer shown; or of a model of the laboratory."""
         if self.lesson is None:
-            return urlencode({"model": Chosen(seed=self.seat).code})
+            return urlencode({"model": LaboratoryModel(seed=self.seat).code})
         parts = {"lesson": self.lesson.key, "answers": "shown", "seat": str(self.seat)}
         return urlencode(parts)
 

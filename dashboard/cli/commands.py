@@ -153,7 +153,7 @@ def _files_of(path: Path) -> list[Path]:
     return [path]
 
 
-class Written(click.Path):
+class OutputPath(click.Path):
     """A file that a command writes, of one of some kinds; every other path is one that it reads."""
 
     def __init__(self, *endings: str) -> None:
@@ -169,7 +169,7 @@ def is_output_taken() -> bool:
     """Return whether an option writes to the output, which is then free of all else."""
     command = click.get_current_context(silent=True)
     return command is not None and any(
-        isinstance(option.type, Written) and command.params[option.name or ""] == STDOUT
+        isinstance(option.type, OutputPath) and command.params[option.name or ""] == STDOUT
         for option in command.command.params
     )
 
@@ -189,16 +189,16 @@ def check_outputs(command: click.Context) -> None:
     of_files = [one for one in command.command.params if isinstance(one.type, click.Path)]
     named = [
         (option, path)
-        for option in sorted(of_files, key=lambda one: isinstance(one.type, Written))
+        for option in sorted(of_files, key=lambda one: isinstance(one.type, OutputPath))
         for path in _paths(command.params[option.name or ""])
     ]
     for (with_, other), (option, out) in combinations(named, 2):
-        reads_input = out == STDOUT and not isinstance(with_.type, Written)
-        if isinstance(option.type, Written) and not reads_input and are_one_file(out, other):
+        reads_input = out == STDOUT and not isinstance(with_.type, OutputPath)
+        if isinstance(option.type, OutputPath) and not reads_input and are_one_file(out, other):
             text = f"{out}, the same file as {other}"
             raise CalibrationInputError(option.name or "", text, "another file")
     for option, out in named:
-        if not isinstance(option.type, Written) or is_stream(out):
+        if not isinstance(option.type, OutputPath) or is_stream(out):
             continue
         if out.suffix.lower() not in option.type.endings:
             wanted = f"a name ending in {', '.join(option.type.endings)}"

@@ -21,8 +21,8 @@ from dashboard.cli.commands import (
     HOLDS,
     Commands,
     Key,
+    OutputPath,
     WithKeys,
-    Written,
     check_outputs,
     named_files,
     resamples,
@@ -300,12 +300,12 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--report",
         metavar="HTML",
-        type=Written(".html", ".htm"),
+        type=OutputPath(".html", ".htm"),
         help="Write the report to a file.",
     ),
     click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
     click.option(
-        "--json", metavar="JSON", type=Written(".json"), help="Write the report for programs."
+        "--json", metavar="JSON", type=OutputPath(".json"), help="Write the report for programs."
     ),
     click.option("--title", default="", help="Of the report."),
     click.option("--purpose", default="", help="What is to be decided, for the report."),
@@ -413,9 +413,11 @@ def audit(
     callback=splits,
     help="Random splits of all rows: mean and standard deviation; 0 for each file's own sets.",
 )
-@click.option("--json", metavar="JSON", type=Written(".json"), help="Write the table for programs.")
-@click.option("--markdown", metavar="MD", type=Written(".md"), help="Write it as Markdown.")
-@click.option("--latex", metavar="TEX", type=Written(".tex"), help="Write it as LaTeX.")
+@click.option(
+    "--json", metavar="JSON", type=OutputPath(".json"), help="Write the table for programs."
+)
+@click.option("--markdown", metavar="MD", type=OutputPath(".md"), help="Write it as Markdown.")
+@click.option("--latex", metavar="TEX", type=OutputPath(".tex"), help="Write it as LaTeX.")
 def compare(**given: Any) -> None:
     """Print a table of models by calibrators.
 
@@ -480,10 +482,10 @@ def compare(**given: Any) -> None:
     help="Chance that any measure counts as changed if none has.",
 )
 @click.option(
-    "--json", metavar="JSON", type=Written(".json"), help="Write the figures for programs."
+    "--json", metavar="JSON", type=OutputPath(".json"), help="Write the figures for programs."
 )
 @click.option(
-    "--junit", metavar="XML", type=Written(".xml"), help="Write a test a measure, as JUnit does."
+    "--junit", metavar="XML", type=OutputPath(".xml"), help="Write a test a measure, as JUnit does."
 )
 def check(**given: Any) -> None:
     """Print whether a new batch in FILES behaves as the audited one.
@@ -534,7 +536,7 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
     help="Count by its groups too: a column, or a part of the paths such as region=eu. Repeatable;"
     " at most 100 groups of all columns together.",
 )
-@click.option("--out", "-o", required=True, type=Written(".parquet"), help="File to write.")
+@click.option("--out", "-o", required=True, type=OutputPath(".parquet"), help="File to write.")
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -577,7 +579,7 @@ def summarise(
 @click.option(
     "--out",
     required=True,
-    type=Written(".json", ".py", ".onnx", ".xlsx"),
+    type=OutputPath(".json", ".py", ".onnx", ".xlsx"),
     help="File to write: .json, .py, .onnx or .xlsx.",
 )
 @click.option("--model", default="", help="Name and version of the model, for the file.")
@@ -600,7 +602,7 @@ def fit(calibrator: str, group: str | None, out: Path, model: str, **reading: An
 @click.option(
     "--out",
     required=True,
-    type=Written(".csv", ".parquet", ".npz"),
+    type=OutputPath(".csv", ".parquet", ".npz"),
     help="File to write: .csv, .parquet, .npz.",
 )
 def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:

@@ -55,7 +55,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Unmatched:
+class NoPairs:
     """Why the rows of two files are no pairs."""
 
     why: Fault | Literal["none"]
@@ -72,7 +72,7 @@ class Unmatched:
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class PairedRows:
     """Rows that are in both files."""
 
     column: str
@@ -85,7 +85,7 @@ class Matched:
     """Rows of each file."""
 
 
-def match(reference: Batch, new: Batch) -> Matched | Unmatched:
+def match(reference: Batch, new: Batch) -> PairedRows | NoPairs:
     """Match the rows of two files by a column of row IDs that both have.
 
     Rows are pairs where at least 9 of 10 new ones are in the audited file, 30 or more, and no row
@@ -93,32 +93,32 @@ def match(reference: Batch, new: Batch) -> Matched | Unmatched:
     or if all outcomes are the same, five or more of them of another kind than most.
     """
     outcomes = [_by(column, reference, new) for column in new.ids if column in reference.ids]
-    matched = next((one for one in outcomes if isinstance(one, Matched)), None)
+    matched = next((one for one in outcomes if isinstance(one, PairedRows)), None)
     order: tuple[Fault, ...] = "few", "repeated", "counted"
     faults = [
-        one for why in order for one in outcomes if isinstance(one, Unmatched) and one.why == why
+        one for why in order for one in outcomes if isinstance(one, NoPairs) and one.why == why
     ]
-    return matched or (faults[0] if faults else Unmatched("none"))
+    return matched or (faults[0] if faults else NoPairs("none"))
 
 
-def _by(column: str, reference: Batch, new: Batch) -> Matched | Unmatched:
+def _by(column: str, reference: Batch, new: Batch) -> PairedRows | NoPairs:
     both = reference, new
     for batch in both:
         if np.unique(batch.ids[column]).size < batch.event.n_samples:
-            return Unmatched("repeated", column, file=batch.file)
+            return NoPairs("repeated", column, file=batch.file)
     _, here, there = np.intersect1d(
         reference.ids[column], new.ids[column], assume_unique=True, return_indices=True
     )
     if there.size < max(FEWEST, MATCHING * new.event.n_samples):
-        return Unmatched("few", column, there.size, new.event.n_samples)
+        return NoPairs("few", column, there.size, new.event.n_samples)
     counted = all(_counts(batch.ids[column], batch.numbers) for batch in both)
     same = reference.class_names == new.class_names and _are_same(
         reference.truth[here], new.truth[there]
     )
     if counted and column not in new.ids_by_user and not same:
-        return Unmatched("counted", column)
+        return NoPairs("counted", column)
     order = np.argsort(there)
-    return Matched(
+    return PairedRows(
         column,
         reference.event.rows(here[order]),
         new.event.rows(there[order]),

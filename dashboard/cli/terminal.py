@@ -26,9 +26,9 @@ from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.records import Options
+from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
-from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
+from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.summary_file import are_summaries
@@ -146,7 +146,7 @@ def _check_report(given: Mapping[str, Any]) -> None:
 
 
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
-    typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
+    typed = ReportDetails(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
     report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
@@ -222,7 +222,7 @@ OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")
 """Roles of columns that have an option of their own."""
 
 
-def options_of(reading: Mapping[str, Any]) -> Options:
+def options_of(reading: Mapping[str, Any]) -> ReadingOptions:
     """Return how files are to be read, from the command's options."""
     columns: Sequence[str] = reading["columns"]
     roles = [text.rpartition("=")[::2] for text in columns]
@@ -234,12 +234,12 @@ def options_of(reading: Mapping[str, Any]) -> Options:
     if several and [path.suffix.lower() == ".xlsx" for path in reading["files"]] == [False]:
         wanted = "several files, or a workbook of several sheets"
         raise CalibrationInputError("files-are", f"{several}, but one file", wanted)
-    return Options(
+    return ReadingOptions(
         class_names=class_names_in(reading["class_names"] or ""),
         together=_TOGETHER[several] if several else tuple(reading.get("together", ())),
         values=reading["values"] or "auto",
         first_label=_FIRST[reading["first_label"]],
-        roles=cast("Any", tuple(roles)),  # checked by `Options`
+        roles=cast("Any", tuple(roles)),  # checked by `ReadingOptions`
         event=None if event is None or is_rank(event) else event,
         leave_out=reading["leave_out"],
         prevalence=reading.get("prevalence"),

@@ -20,8 +20,8 @@ from dashboard.scene import Scene
 from dashboard.settings import method_by_key
 from dashboard.texts.advice import (
     BY_GROUP,
-    Corrected,
     Evidence,
+    GroupCorrection,
     Step,
     drift_step,
     next_steps,
@@ -34,7 +34,7 @@ _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""
 
 
-def find_correction(scene: Scene) -> Corrected | None:
+def find_correction(scene: Scene) -> GroupCorrection | None:
     """Calibrate by the column of the worst subgroup, and look at that subgroup again.
 
     Returns None where no subgroup has a fault of its own, where its grouping is none that a
@@ -47,7 +47,7 @@ def find_correction(scene: Scene) -> Corrected | None:
     return once("corrections", key, lambda: _find(scene))
 
 
-def _find(scene: Scene) -> Corrected | None:
+def _find(scene: Scene) -> GroupCorrection | None:
     groups = find_groups(scene)
     own = groups.after.own()
     if not own.any():
@@ -64,7 +64,7 @@ def _find(scene: Scene) -> Corrected | None:
     corrected = row_mean(part.scores - part.hits, part.weights)
     gap = float(groups.after.gap[worst])
     helps = 2 * abs(corrected) <= abs(gap)
-    return Corrected(by, name, int(mine.sum()), gap, corrected) if helps else None
+    return GroupCorrection(by, name, int(mine.sum()), gap, corrected) if helps else None
 
 
 def _calibrated_by(scene: Scene, by: str) -> SetResult | None:

@@ -114,7 +114,7 @@ Report = Callable[[float, str, int], None]
 
 
 @dataclass(frozen=True)
-class Dealt:
+class FoldPlan:
     """How the calibration set is dealt to folds."""
 
     n_folds: int = 5
@@ -152,7 +152,7 @@ def seconds_of(scene: Scene, key: str) -> float | None:
     return fit_seconds(scene.upload, replace(settings_of(scene, key), only=None))
 
 
-def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
+def estimate_contest(scene: Scene, keys: Sequence[str], dealt: FoldPlan) -> float:
     """Estimate how many seconds the methods take that have not been tried."""
     n_classes = len(scene.class_names or ()) or _FEW_CLASSES
     n_fit, n_test = scene.split.calibration.n_samples, scene.split.test.n_samples
@@ -175,7 +175,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
 
 
 def run_contest(
-    scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report, *, go: bool
+    scene: Scene, keys: Sequence[str], dealt: FoldPlan, report: Report, *, go: bool
 ) -> ComparisonResults:
     """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
@@ -202,7 +202,7 @@ def run_contest(
 
 
 def _fit_together(
-    scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report
+    scene: Scene, keys: Sequence[str], dealt: FoldPlan, report: Report
 ) -> tuple[float, int]:
     """Fit side by side what has not been fitted, if that saves time.
 
@@ -226,7 +226,7 @@ def _fit_together(
 
 
 def _contestant(
-    scene: Scene, key: str, dealt: Dealt, tell: Callable[[float, int], None]
+    scene: Scene, key: str, dealt: FoldPlan, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Return a contestant on the rows that are evaluated, fitted once whatever part they are."""
     whole = replace(settings_of(scene, key), only=None)
@@ -270,7 +270,7 @@ def _fitted_on(scene: Scene, contestant: Contestant, side: EvaluatedOn) -> Fitte
 
 
 def _fit_contestant(
-    upload: Upload, settings: Settings, dealt: Dealt, tell: Callable[[float, int], None]
+    upload: Upload, settings: Settings, dealt: FoldPlan, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Fit on the whole calibration set, and once without each fold; evaluate all rows."""
     check_pooled(settings.calibrator(), settings.event)
@@ -299,7 +299,7 @@ def _fit_contestant(
     return Contestant(settings.method, Standing.of(crossed, folded), test)
 
 
-def _fold(upload: Upload, settings: Settings, dealt: Dealt) -> Folds:
+def _fold(upload: Upload, settings: Settings, dealt: FoldPlan) -> Folds:
     """Return the fold of each row that calibrators are fitted on."""
     split = whole_split(upload, settings)
     if split.fold is not None:
@@ -326,7 +326,7 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
 def contest_closer(
     scene: Scene,
     contestant: Contestant,
-    dealt: Dealt,
+    dealt: FoldPlan,
     evaluated_on: EvaluatedOn,
     measure: Measure,
 ) -> Inference:
@@ -350,7 +350,7 @@ def contest_closer(
 
 
 def advice_of(
-    scene: Scene, contestants: Sequence[Contestant], dealt: Dealt, measure: Measure
+    scene: Scene, contestants: Sequence[Contestant], dealt: FoldPlan, measure: Measure
 ) -> Advice | None:
     """Say which calibrator to use by a loss, in cross-validation; None by other measures.
 
@@ -395,7 +395,7 @@ def moves_mean(one: Contestant, measure: Measure) -> bool:
 
 
 def _losses(
-    scene: Scene, standing: Standing | None, dealt: Dealt, measure: Measure, key: str
+    scene: Scene, standing: Standing | None, dealt: FoldPlan, measure: Measure, key: str
 ) -> Floats | None:
     """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
     rows, event = rows_evaluated(scene, key, "crossed"), scene.settings.event
@@ -408,22 +408,22 @@ def _losses(
     return once("contest losses", key_of_losses, make)
 
 
-def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:
+def _key(scene: Scene, settings: Settings, dealt: FoldPlan) -> tuple[object, ...]:
     return key_of(scene.upload, settings), dealt
 
 
-def _is_fitted(scene: Scene, key: str, dealt: Dealt) -> bool:
+def _is_fitted(scene: Scene, key: str, dealt: FoldPlan) -> bool:
     whole = replace(settings_of(scene, key), only=None)
     return is_known(_CONTESTANTS, _key(scene, whole, dealt))
 
 
-def _is_ready(scene: Scene, key: str, dealt: Dealt) -> bool:
+def _is_ready(scene: Scene, key: str, dealt: FoldPlan) -> bool:
     """Return whether a contestant is known, or at least fitted in a contest that was stopped."""
     begun = _is_fitted(scene, NO_METHOD, dealt)
     return _is_fitted(scene, key, dealt) or (begun and _has_fits(scene, key, dealt))
 
 
-def _has_fits(scene: Scene, key: str, dealt: Dealt) -> bool:
+def _has_fits(scene: Scene, key: str, dealt: FoldPlan) -> bool:
     settings = replace(settings_of(scene, key), only=None)
     return are_fitted(scene.upload, settings, _fold(scene.upload, settings, dealt))
 
@@ -433,13 +433,13 @@ _MANY_ROWS, _OF_MANY_ROWS = 100_000, 9
 
 
 def contest_sides(
-    scene: Scene, contestants: Sequence[Contestant], dealt: Dealt, evaluated_on: EvaluatedOn
+    scene: Scene, contestants: Sequence[Contestant], dealt: FoldPlan, evaluated_on: EvaluatedOn
 ) -> list[Side]:
     """Return each contestant's calibrated side of one set."""
     return [_side(scene, one, dealt, evaluated_on) for one in contestants]
 
 
-def _side(scene: Scene, contestant: Contestant, dealt: Dealt, evaluated_on: EvaluatedOn) -> Side:
+def _side(scene: Scene, contestant: Contestant, dealt: FoldPlan, evaluated_on: EvaluatedOn) -> Side:
     settings = settings_of(scene, contestant.key)
     fitted, event = contestant.on(evaluated_on).fitted, settings.event
 
@@ -491,7 +491,9 @@ class Conclusion:
         )
 
 
-def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> Conclusion:
+def conclusion_of(
+    scene: Scene, picks: Picks, among: list[Contestant], dealt: FoldPlan
+) -> Conclusion:
     """Test the lead of the best, and say what is known of it, of its equals and of the test set."""
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     apart = _changers(scene, picks.measure, among)
@@ -555,7 +557,7 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     looked_at = scene.chosen == "test" and not scene.result.same_data
     if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
-    dealt = Dealt(N_FOLDS, scene.settings.seed) if scene.crossed else Dealt()
+    dealt = FoldPlan(N_FOLDS, scene.settings.seed) if scene.crossed else FoldPlan()
     scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
     go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS

@@ -15,7 +15,7 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
 from dashboard.logs import LOG
-from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
+from dashboard.readers import FileError, ParsedFile, ReadingOptions, Upload, parse, understand
 from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Body, Column, RawEvent, RawSet, Role
 from dashboard.readers.refusal import PassingError, Question, visible
@@ -62,7 +62,7 @@ def prepare() -> None:
     WORKERS.prepare()
 
 
-def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Upload:
+def read_files(sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS) -> Upload:
     """Read files; the same bytes are parsed once and understood once per choice, refused or not.
 
     A refusal that passes is not kept.
@@ -74,7 +74,7 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
     """
 
     def make() -> Upload:
-        files = [Parsed(one.name, one.digest, _content(one, options)) for one in sources]
+        files = [ParsedFile(one.name, one.digest, _content(one, options)) for one in sources]
         return added_up(files) or split_by_date(understand(files, options))
 
     key = tuple((source.name, source.digest) for source in sources), options
@@ -108,7 +108,9 @@ def _bare(error: FileError) -> FileError:
     return copy
 
 
-def fitting(sources: Sequence[SourceFile], options: Options) -> tuple[Options, tuple[Options, ...]]:
+def fitting(
+    sources: Sequence[SourceFile], options: ReadingOptions
+) -> tuple[ReadingOptions, tuple[ReadingOptions, ...]]:
     """Return those choices that these files can follow, and each of the others alone.
 
     Choices made for other files must not make these unusable. Where the files are refused as
@@ -118,7 +120,7 @@ def fitting(sources: Sequence[SourceFile], options: Options) -> tuple[Options, t
         return options, ()
     names = {column.name for one in parsed(sources, options) for column in _columns(one)}
     plain = _refused(sources, DEFAULTS)
-    fit, dropped = DEFAULTS, list[Options]()
+    fit, dropped = DEFAULTS, list[ReadingOptions]()
     for one in _each(options):
         tried = _both(fit, one)
         strange = bool(names) and any(name not in names for name, _ in one.roles)
@@ -129,24 +131,24 @@ def fitting(sources: Sequence[SourceFile], options: Options) -> tuple[Options, t
     return fit, tuple(dropped)
 
 
-def _each(options: Options) -> list[Options]:
+def _each(options: ReadingOptions) -> list[ReadingOptions]:
     """Return each choice alone; each role of a column is one."""
-    others = [one.name for one in fields(Options) if one.name != "roles"]
-    return [Options(roles=(role,)) for role in options.roles] + [
+    others = [one.name for one in fields(ReadingOptions) if one.name != "roles"]
+    return [ReadingOptions(roles=(role,)) for role in options.roles] + [
         replace(DEFAULTS, **{name: getattr(options, name)})
         for name in others
         if getattr(options, name) != getattr(DEFAULTS, name)
     ]
 
 
-def _both(options: Options, one: Options) -> Options:
+def _both(options: ReadingOptions, one: ReadingOptions) -> ReadingOptions:
     """Return choices with one more."""
-    more = {field.name: getattr(one, field.name) for field in fields(Options)}
+    more = {field.name: getattr(one, field.name) for field in fields(ReadingOptions)}
     changed = {name: value for name, value in more.items() if value != getattr(DEFAULTS, name)}
     return replace(options, **(changed | {"roles": (*options.roles, *one.roles)}))
 
 
-def _refused(sources: Sequence[SourceFile], options: Options) -> bool:
+def _refused(sources: Sequence[SourceFile], options: ReadingOptions) -> bool:
     """Return whether files are refused for good, and not by a question."""
     try:
         read_files(sources, options)
@@ -161,7 +163,7 @@ def _columns(part: Body) -> tuple[Column, ...]:
     return part.arrays if isinstance(part, Arrays) else part.columns
 
 
-def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Body, ...]:
+def parsed(sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS) -> tuple[Body, ...]:
     """Return what files hold before recognition; nothing where one cannot be parsed."""
     try:
         return tuple(_content(source, options) for source in sources)
@@ -169,20 +171,22 @@ def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[
         return ()
 
 
-def _together(sources: Sequence[SourceFile], options: Options) -> Sequence[tuple[str, Body]]:
+def _together(sources: Sequence[SourceFile], options: ReadingOptions) -> Sequence[tuple[str, Body]]:
     """Return what several files hold, or several sheets of one, by their names."""
     parts = parsed(sources, options)
     pairs = [(one.name, part) for one, part in zip(sources, parts, strict=False)]
     return sheets_of(pairs) or pairs
 
 
-def names_together(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[str, ...]:
+def names_together(
+    sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS
+) -> tuple[str, ...]:
     """Return how several files, or several sheets of one, are called in ``together``."""
     return tuple(name for name, _ in _together(sources, options))
 
 
 def ways_together(
-    sources: Sequence[SourceFile], options: Options = DEFAULTS
+    sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS
 ) -> tuple[tuple[str, ...], ...]:
     """Return what files, or sheets, may be of one another, each a value of ``together``."""
     pairs = _together(sources, options)
@@ -192,12 +196,12 @@ def ways_together(
     return _outcome_once("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
 
 
-def _content(source: SourceFile, options: Options) -> Body:
+def _content(source: SourceFile, options: ReadingOptions) -> Body:
     key = source.name, source.digest, options.header
     return _outcome_once("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
 
 
-def _parse(source: SourceFile, options: Options) -> Body:
+def _parse(source: SourceFile, options: ReadingOptions) -> Body:
     """Parse a file in the worker, and show how long that has taken."""
     import streamlit as st  # noqa: PLC0415 - neither the command nor a report reads by this
 

@@ -20,8 +20,8 @@ from dashboard.compute.cache import is_known, once
 from dashboard.compute.files import SourceFile
 from dashboard.figures import Palette
 from dashboard.figures.plotly_json import LightFigure
-from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
-from dashboard.learn.lesson import Lesson, Picture, Shown, State, start_of
+from dashboard.learn.laboratory import EVENT, ROWS, LaboratoryModel, chosen_of, drawn_of
+from dashboard.learn.lesson import Lesson, LessonPicture, LessonView, State, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.learn.thumbnails import svg_of
 from dashboard.samples import Sample
@@ -56,13 +56,13 @@ class SentFigure(LightFigure):
         return content
 
 
-def shown_of(lesson: Lesson, state: State, size: str) -> Shown:
+def shown_of(lesson: Lesson, state: State, size: str) -> LessonView:
     """Compute what a state shows, or return it where somebody has looked at it before.
 
     Its figures are `SentFigure`.
     """
 
-    def make() -> Shown:
+    def make() -> LessonView:
         shown = lesson.show(state)
         pictures, behind = (
             tuple(_sent(one, state.palette, size) for one in some)
@@ -73,7 +73,7 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Shown:
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
 
 
-def _sent(picture: Picture, palette: Palette, size: str) -> Picture:
+def _sent(picture: LessonPicture, palette: Palette, size: str) -> LessonPicture:
     return replace(picture, figure=SentFigure(LightFigure(picture.figure, palette), size))
 
 
@@ -153,7 +153,7 @@ def source_of(code: str) -> tuple[SourceFile, Sample] | None:
 
 
 @lru_cache(maxsize=16)
-def file_of(chosen: Chosen) -> bytes:
+def file_of(chosen: LaboratoryModel) -> bytes:
     """Write both sets of a model, as a sample is kept."""
     arrays: dict[str, NDArray[np.generic]] = {}
     for which, name in enumerate(("calibration", "test")):
@@ -173,7 +173,7 @@ def file_of(chosen: Chosen) -> bytes:
 # Errors of estimates ------------------------------------------------------------------------
 
 
-def finished_study(chosen: Chosen, n_draws: int) -> EstimatorStudy | None:
+def finished_study(chosen: LaboratoryModel, n_draws: int) -> EstimatorStudy | None:
     """Return what is known of the errors of estimates; None where nothing is.
 
     ``chosen``: the model; how many rows are drawn from it elsewhere does not matter. ``n_draws``:
@@ -184,14 +184,14 @@ def finished_study(chosen: Chosen, n_draws: int) -> EstimatorStudy | None:
     return EstimatorStudy(known) if known else None
 
 
-def study_seconds(chosen: Chosen, n_draws: int) -> float:
+def study_seconds(chosen: LaboratoryModel, n_draws: int) -> float:
     """Estimate what is still to be done."""
     missing = [n for n in STUDY_ROWS if not is_known(_KIND, _study_key(chosen, n, n_draws))]
     return float(n_draws * (_DRAW * len(missing) + _ROW * sum(missing)))
 
 
 def study_of(
-    chosen: Chosen, n_draws: int, progress: Callable[[float, int], None]
+    chosen: LaboratoryModel, n_draws: int, progress: Callable[[float, int], None]
 ) -> EstimatorStudy:
     """Compute the errors that are not known yet; what is finished is kept when the rest is stopped.
 
@@ -214,7 +214,7 @@ def study_of(
     return EstimatorStudy(tuple(sizes))
 
 
-def _study_key(chosen: Chosen, n_rows: int, n_draws: int) -> tuple[str, int, int]:
+def _study_key(chosen: LaboratoryModel, n_rows: int, n_draws: int) -> tuple[str, int, int]:
     return replace(chosen, rows=ROWS[0], draw=1).code, n_rows, n_draws
 
 

@@ -23,7 +23,14 @@ from calibcore.calibrators.base import FittedMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, Rows
 from calibcore.errors import CalibrationInputError
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit, joined, without_fold
+from calibcore.fitting import (
+    FoldedScoreMap,
+    FoldedVectorMap,
+    PreparedSet,
+    fit,
+    joined,
+    without_fold,
+)
 from calibcore.splits import Folds
 from dashboard.logs import LOG
 
@@ -59,7 +66,7 @@ class FitJob:
     """Of the method."""
     calibrator: Calibrator
     """It."""
-    prepared: Prepared
+    prepared: PreparedSet
     """The set."""
     fold: Folds
     """Of each row; shape (n_samples,)."""
@@ -236,7 +243,7 @@ class _Run:
 
 
 def _fit_there(
-    calibrator: Calibrator, part: Prepared, near: FittedMap | None, board: Path, place: int
+    calibrator: Calibrator, part: PreparedSet, near: FittedMap | None, board: Path, place: int
 ) -> tuple[FittedMap | None, float]:
     """Fit in a process of its own; return the seconds too."""
     shares: NDArray[np.float64] = np.memmap(board, np.float64, "r+")

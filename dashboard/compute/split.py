@@ -25,7 +25,7 @@ from dashboard.compute.files import plain_split
 from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
 from dashboard.readers.recognition.groups import FEW_VALUES, NUMBER_RANGES
-from dashboard.scene import Part, Scene
+from dashboard.scene import EvaluatedPart, Scene
 from dashboard.settings import NO_METHOD, SETS, SetChoice, Settings, Slice, method_by_key
 from dashboard.texts.subgroups import (
     BLANK,
@@ -327,7 +327,7 @@ def _ends(slicing: Slicing, only: Slice) -> tuple[int, int]:
     return first, slicing.names.index(only.until) if only.until else first
 
 
-def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
+def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> EvaluatedPart | None:
     """Describe which rows of a set are evaluated; None for all."""
     mask = evaluated_rows(upload, settings, chosen)
     if settings.only is None or mask is None:
@@ -337,7 +337,7 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     shown = first if first == last else f"{first} \u2013 {last}"
     whole = whole_split(upload, settings)
     rows = whole.test if chosen == "test" else whole.calibration
-    return Part(slice_name(slicing.by, shown), _kept(rows, mask).n_samples, rows.n_samples)
+    return EvaluatedPart(slice_name(slicing.by, shown), _kept(rows, mask).n_samples, rows.n_samples)
 
 
 def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:

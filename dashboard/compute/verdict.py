@@ -10,19 +10,19 @@ from dashboard.texts.badges import Badge
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.power import rounded_note
 from dashboard.texts.subgroups import worst_lines
-from dashboard.texts.verdict import bridge, findings, named_sides, outcome, verdict_lines
+from dashboard.texts.verdict import bridge, named_sides, outcome, side_badges, verdict_lines
 
 
-def findings_of(scene: Scene) -> dict[str, Badge]:
+def badges_of(scene: Scene) -> dict[str, Badge]:
     """Return the verdict of each side, on the whole and its subgroups, by its name."""
-    return findings(scene.result, scene.evaluated, scene.event_words, find_groups(scene))
+    return side_badges(scene.result, scene.evaluated, scene.event_words, find_groups(scene))
 
 
 def verdict_blocks(scene: Scene) -> tuple[Sentences, ...]:
     """Return the verdict of each side: what is found, its size, what it rests on."""
     evaluated, expert = scene.evaluated, scene.expert
     lines = verdict_lines(
-        evaluated, scene.event_words, findings_of(scene), scene.settings.method, expert=expert
+        evaluated, scene.event_words, badges_of(scene), scene.settings.method, expert=expert
     )
     blocks = [
         Sentences(f"verdict {name.lower()}", (line,), large=True, headline=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from plotly import graph_objects as go
 
-from dashboard.figures import LIGHT, Mark, Palette
+from dashboard.figures import LIGHT, Palette, RowMark
 from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
 from dashboard.texts.numbers import plain
 
@@ -145,7 +145,7 @@ class Picture:
     """How the figure's titles are written."""
     note: str = ""
     """What else it shows, for who cannot see it."""
-    mark: Mark | None = None
+    mark: RowMark | None = None
     """What a page adds to the figure."""
 
     def sent(self, palette: Palette) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Typed:
+class ReportDetails:
     """What the user types into a report; all may be empty."""
 
     title: str = ""
@@ -195,7 +195,7 @@ class Report:
 
     title: str
     """Its heading."""
-    typed: Typed
+    typed: ReportDetails
     """By the user."""
     subject: str
     """Data, event, calibrator and set."""

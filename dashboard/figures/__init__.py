@@ -1,7 +1,7 @@
 """Result object in, plotly figure out: nothing is computed or fitted here."""
 
 from dashboard.figures.bins import bins_graph
-from dashboard.figures.graphs import FourGraphs, Mark, four_graphs, mark_rows
+from dashboard.figures.graphs import FourGraphs, RowMark, four_graphs, mark_rows
 from dashboard.figures.palette import DARK, LIGHT, Palette
 from dashboard.figures.reliability import Diagram, class_picture, reliability_diagram
 
@@ -10,8 +10,8 @@ __all__ = [
     "LIGHT",
     "Diagram",
     "FourGraphs",
-    "Mark",
     "Palette",
+    "RowMark",
     "bins_graph",
     "class_picture",
     "four_graphs",

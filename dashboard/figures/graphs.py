@@ -48,7 +48,7 @@ class FourGraphs:
 
 
 @dataclass(frozen=True)
-class Mark:
+class RowMark:
     """Two points at the marked rows of a graph, over a dotted line.
 
     It is added when a graph is sent, because plotly takes long to copy a figure.
@@ -128,7 +128,7 @@ def four_graphs(
     )
 
 
-def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
+def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, RowMark]:
     """Mark the same rows in all graphs of a side, at the nearest fractile.
 
     ``side``: what they show. ``fractile``: see `CumulativeCurves.place_at`.
@@ -298,7 +298,7 @@ def _ks_line(x: float, ends: tuple[float, float], size: str, palette: Palette) -
     }
 
 
-def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> Mark:
+def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> RowMark:
     points = {
         "type": "scatter",
         "x": [x, x],
@@ -323,7 +323,7 @@ def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> 
         "layer": "below",
         "line": {"color": palette.text, "width": 1, "dash": "dot"},
     }
-    return Mark(points, line)
+    return RowMark(points, line)
 
 
 def _band_words(level: float) -> str:

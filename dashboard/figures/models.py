@@ -219,7 +219,7 @@ WIDE_RANGE = 100.0
 
 
 @dataclass(frozen=True)
-class Panel:
+class SeriesPanel:
     """One picture."""
 
     field: str
@@ -231,20 +231,20 @@ class Panel:
 
 
 PANELS = (
-    Panel("error", "Error", "share"),
-    Panel("nll", "NLL (nats)", "nats"),
-    Panel("entropy", "Entropy (nats)", "nats"),
-    Panel("ece", "ECE", "share"),
-    Panel("ks_error", "KS error", "share"),
-    Panel("classwise_ece", "Class-wise ECE", "share"),
-    Panel("temperature", "Temperature T", "temperature"),
+    SeriesPanel("error", "Error", "share"),
+    SeriesPanel("nll", "NLL (nats)", "nats"),
+    SeriesPanel("entropy", "Entropy (nats)", "nats"),
+    SeriesPanel("ece", "ECE", "share"),
+    SeriesPanel("ks_error", "KS error", "share"),
+    SeriesPanel("classwise_ece", "Class-wise ECE", "share"),
+    SeriesPanel("temperature", "Temperature T", "temperature"),
 )
 """The pictures, in their order on the page."""
 
 _FORMATS = {"share": ".2%", "nats": ".4f", "temperature": ".3f"}
 
 
-def values_of(panel: Panel, checkpoints: Sequence[Checkpoint]) -> Floats:
+def values_of(panel: SeriesPanel, checkpoints: Sequence[Checkpoint]) -> Floats:
     """Return the values of a picture: shape (2, n) before and after, or (1, n) where none changes.
 
     ``panel``: which picture. ``checkpoints``: the series, ascending.
@@ -254,7 +254,7 @@ def values_of(panel: Panel, checkpoints: Sequence[Checkpoint]) -> Floats:
 
 
 def series_graph(
-    panel: Panel,
+    panel: SeriesPanel,
     checkpoints: Sequence[Checkpoint],
     along: str,
     palette: Palette,
@@ -349,7 +349,7 @@ def _horizontal(numbers: Sequence[float], along: str, *, in_log: bool) -> dict[s
     return axis | {"range": [numbers[0] - room, numbers[-1] + room], "nticks": 8}
 
 
-def _vertical(panel: Panel, values: Floats) -> dict[str, Any]:
+def _vertical(panel: SeriesPanel, values: Floats) -> dict[str, Any]:
     """Return the axis: from 0 for calibration errors, else around the values."""
     low, high = float(values.min()), float(values.max())
     if panel.kind == "temperature":

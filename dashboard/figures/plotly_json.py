@@ -9,7 +9,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from dashboard.figures.drawing import Drawing
-from dashboard.figures.graphs import Mark
+from dashboard.figures.graphs import RowMark
 from dashboard.figures.palette import Palette
 from dashboard.texts.rows import say_rows
 
@@ -58,7 +58,7 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         self,
         figure: go.Figure,
         palette: Palette,
-        mark: Mark | None = None,
+        mark: RowMark | None = None,
         titles: Titles | None = None,
     ) -> None:
         # An empty figure of plotly's would be made here in vain: all that is asked for is a dict.

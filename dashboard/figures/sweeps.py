@@ -30,7 +30,7 @@ PIXELS = HEIGHT - 70
 
 
 @dataclass(frozen=True)
-class Mark:
+class AxisMark:
     """A place on the horizontal axis that is pointed out."""
 
     name: str
@@ -42,7 +42,7 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class SweepLines:
     """Lines over one axis."""
 
     title: str
@@ -59,7 +59,7 @@ class Swept:
 
 
 def sweep_graph(
-    swept: Swept, marks: Sequence[Mark], palette: Palette, *, in_log: bool = False
+    swept: SweepLines, marks: Sequence[AxisMark], palette: Palette, *, in_log: bool = False
 ) -> go.Figure:
     """Draw the lines, and a dot on each with a dotted line up to its name at every mark.
 
@@ -105,7 +105,7 @@ def sweep_graph(
     return figure
 
 
-def _ends(swept: Swept, drawn: Sequence[Look], limits: tuple[float, float]) -> list[LineEnd]:
+def _ends(swept: SweepLines, drawn: Sequence[Look], limits: tuple[float, float]) -> list[LineEnd]:
     lowest, top = limits
     last = [(name, float((values[-1] - lowest) / (top - lowest))) for name, values in swept.lines]
     return [
@@ -134,11 +134,11 @@ def temperature_graphs(
     graphs = {}
     for field, title, axis, unit in drawn:
         lines = ((title, getattr(swept, field)),)
-        shown = Swept(
+        shown = SweepLines(
             f"{title} by temperature", "Temperature T", axis, unit, swept.temperatures, lines
         )
         marks = [
-            Mark(name, float(at.temperatures[0]), (float(getattr(at, field)[0]),))
+            AxisMark(name, float(at.temperatures[0]), (float(getattr(at, field)[0]),))
             for name, at in zip(names, (at_fitted, by_hand), strict=True)
         ]
         graphs[field] = sweep_graph(shown, marks, palette, in_log=True)
@@ -162,7 +162,7 @@ def knot_graphs(
     graphs, ends = {}, (CROSSED, FITTED) if crossed else (TEST, CALIBRATION)
     for name, unit, test, calibration in drawn:
         lines = ((ends[0], test), (ends[1], calibration))
-        shown = Swept(
+        shown = SweepLines(
             f"{name} by number of knots",
             "Knots",
             name if unit == "share" else f"{name} (nats)",
@@ -171,14 +171,14 @@ def knot_graphs(
             lines,
         )
         marks = [
-            Mark(text, n, tuple(float(values[swept.place(n)]) for _, values in lines))
+            AxisMark(text, n, tuple(float(values[swept.place(n)]) for _, values in lines))
             for n, text in places.items()
         ]
         graphs[name] = sweep_graph(shown, marks, palette)
     return graphs
 
 
-def _highest(swept: Swept, marks: Sequence[Mark], *, in_log: bool) -> float:
+def _highest(swept: SweepLines, marks: Sequence[AxisMark], *, in_log: bool) -> float:
     """Return the top of the axis: what holds the lines, or at least what is near the marks."""
     everything = np.concatenate([values for _, values in swept.lines])
     marked = max((value for mark in marks for value in mark.values), default=0.0)
@@ -189,7 +189,7 @@ def _highest(swept: Swept, marks: Sequence[Mark], *, in_log: bool) -> float:
     return 1.06 * max(min(float(everything.max()), usual), marked) or 1.0
 
 
-def _lowest(swept: Swept, top: float) -> float:
+def _lowest(swept: SweepLines, top: float) -> float:
     """Return the bottom of the axis: 0 for shares, a little below the least of the others."""
     if swept.unit == "share":
         return 0.0
@@ -197,7 +197,7 @@ def _lowest(swept: Swept, top: float) -> float:
     return max(least - 0.08 * (top - least), 0.0)
 
 
-def _horizontal(swept: Swept, *, in_log: bool) -> dict[str, Any]:
+def _horizontal(swept: SweepLines, *, in_log: bool) -> dict[str, Any]:
     axis = share_axis(swept.along, (0, 1))
     axis |= {"tickformat": ".3~g", "tickvals": None}
     axis["title"] = {**axis["title"], "standoff": 12}
@@ -215,7 +215,7 @@ def _horizontal(swept: Swept, *, in_log: bool) -> dict[str, Any]:
 def _add_marks(
     sketch: Sketch,
     axis: tuple[Unit, float],
-    marks: Sequence[Mark],
+    marks: Sequence[AxisMark],
     palette: Palette,
     *,
     in_log: bool,

@@ -10,7 +10,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.samples import load_sample
 from calibcore.splits import Split
-from dashboard.learn.laboratory import EVENT, LIMITS, Chosen
+from dashboard.learn.laboratory import EVENT, LIMITS, LaboratoryModel
 from dashboard.learn.lesson import Link, State
 
 SETS = ("calibration", "test")
@@ -62,7 +62,7 @@ def drawn(n: int, rng: np.random.Generator, of: EventScores | None = None) -> Ev
     return every.rows(np.sort(rng.choice(every.n_samples, n, replace=False)))
 
 
-def in_laboratory(model: Chosen, state: State, key: str) -> Chosen:
+def in_laboratory(model: LaboratoryModel, state: State, key: str) -> LaboratoryModel:
     """Return a model of the laboratory with a state's draw: its code opens the very same rows."""
     rng = state.rng(key)
     seed, draw = (int(rng.integers(*LIMITS[name], endpoint=True)) for name in ("seed", "draw"))
@@ -70,7 +70,7 @@ def in_laboratory(model: Chosen, state: State, key: str) -> Chosen:
 
 
 def laboratory_link(
-    page: str, model: Chosen, label: str, method: str = "none", **more: str
+    page: str, model: LaboratoryModel, label: str, method: str = "none", **more: str
 ) -> Link:
     """Return the rows of a model of two classes on a page of the dashboard.
 

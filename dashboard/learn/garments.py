@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores
 from calibcore.validation import Floats, Logits
 from dashboard.learn import data
-from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
 
 LEAST, MOST, N_RANGES = 0.5, 1.0, 5
 """Of the network's score between two classes, and ranges of it with as many pictures each."""
@@ -88,7 +88,7 @@ def _pairs() -> Pairs:
     return pairs_of(data.sample().test.logits)
 
 
-def draw_pictures(seed: int) -> tuple[Question, ...]:
+def draw_pictures(seed: int) -> tuple[OwnQuestion, ...]:
     """Draw `N_QUESTIONS` pictures, as many of each range of the network's score, in any order."""
     rng = np.random.default_rng([seed, 1])
     rows = np.array(list(pictures()))
@@ -102,11 +102,11 @@ def draw_pictures(seed: int) -> tuple[Question, ...]:
     return tuple(_question(int(row)) for row in rng.permutation(chosen))
 
 
-def _question(row: int) -> Question:
+def _question(row: int) -> OwnQuestion:
     pairs, test = _pairs(), data.sample().test
     offered = sorted((int(pairs.first[row]), int(pairs.second[row])))
     names = test.class_names
-    return Question(
+    return OwnQuestion(
         topic="garments",
         ask="What is this?",
         answers=(names[offered[0]], names[offered[1]]),
@@ -117,7 +117,7 @@ def _question(row: int) -> Question:
     )
 
 
-def network_scores(questions: tuple[Question, ...]) -> EventScores:
+def network_scores(questions: tuple[OwnQuestion, ...]) -> EventScores:
     """Return the network's score of its answer to each question, and whether it was right.
 
     Its answer is the likelier of the two classes, its score the probability between the two.

@@ -12,8 +12,8 @@ from dashboard.figures import Palette
 from dashboard.figures.layout import middles, parted
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
-from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Result
-from dashboard.learn.lesson import Picture
+from dashboard.learn.laboratory import N_BINS, N_HANDLES, LaboratoryModel, Result
+from dashboard.learn.lesson import LessonPicture
 from dashboard.texts.laboratory import calibrator_name
 from dashboard.texts.numbers import percent, pp
 
@@ -23,7 +23,7 @@ CLICK_STEPS = 21
 _DASHES = ("solid", "dash", "longdash", "dashdot")
 
 
-def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
+def diagram(result: Result, chosen: LaboratoryModel, palette: Palette) -> LessonPicture:
     """Draw the reliability diagram of the test rows, with the true curve."""
     event = result.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
@@ -44,7 +44,7 @@ def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
         traces,
         names=_names_of_lines(palette),
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Bars: observed frequency of {event.n_samples:,} rows. Strong line: true frequency, on"
@@ -64,7 +64,7 @@ def _names_of_lines(palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
+def _handles(chosen: LaboratoryModel, palette: Palette) -> list[pictures.Trace]:
     """Return the handles, and the places that can be clicked."""
     scores = np.linspace(0, 1, N_HANDLES)
     heights = np.array(chosen.handles) / 100
@@ -77,7 +77,7 @@ def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def gap(result: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> LessonPicture:
     """Draw the gap of the running totals of the test rows, beside the true one."""
     curves, true = result.curves, result.truth.curves
     own = thin(curves.fractile, curves.gap, keep=[curves.ks_index])
@@ -94,7 +94,7 @@ def gap(result: Result, palette: Palette) -> Picture:
         x=pictures.percent_axis("Share of rows, lowest score first"),
         y=pictures.percent_axis("Cumulative gap", top, -top),
     )
-    return Picture(
+    return LessonPicture(
         "gap",
         figure,
         f"Blue: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Strong: the"
@@ -103,7 +103,7 @@ def gap(result: Result, palette: Palette) -> Picture:
     )
 
 
-def maps(result: Result, keys: Sequence[str], palette: Palette) -> Picture:
+def maps(result: Result, keys: Sequence[str], palette: Palette) -> LessonPicture:
     """Draw fitted calibrators beside the true curve."""
     drawn = [one for one in result.calibrators if one.key in keys]
     low, high = float(result.truth.scores[0]), float(result.truth.scores[-1])
@@ -133,10 +133,10 @@ def maps(result: Result, keys: Sequence[str], palette: Palette) -> Picture:
     )
     text = f"Strong line: the truth. Distance from it: {away}." if away else "Strong line: the"
     " truth."
-    return Picture("maps", figure, text)
+    return LessonPicture("maps", figure, text)
 
 
-def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
+def spread(many: Redraws, result: Result, palette: Palette) -> LessonPicture:
     """Draw how estimates of shares spread over many draws, with the truth and these rows."""
     names = {one.key: one.name for one in METRICS if one.unit == "share"}
     keys = [key for key in reversed(many.keys) if key in names]
@@ -159,7 +159,7 @@ def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
         y=pictures.number_axis("", -0.7, len(keys) - 0.3, **ticks),
         margin=pictures.margin(170),
     )
-    return Picture(
+    return LessonPicture(
         "spread",
         figure,
         "Thick: the middle half of the draws; thin: 95% of them. Diamond: these rows. Upright mark:"

@@ -11,13 +11,13 @@ from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.results import result_class
 from calibcore.synthetic import (
     CalibratorAgainstTruth,
-    Drawn,
     HandCurve,
     LogOddsCurve,
     NormalScores,
     Redraws,
     Truth,
     World,
+    WorldSample,
     calibrators_against,
     redraws,
     zhang_world,
@@ -41,7 +41,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "wave": (-20, 20), "groups": (0, 20), "beta0": (-20, 20), "beta1": (-40, -5),
     "seed": (0, 9_999), "draw": (1, 500),
 }  # fmt: skip
-"""Lowest and highest of each number of a model, as `Chosen` has them."""
+"""Lowest and highest of each number of a model, as `LaboratoryModel` has them."""
 
 ESTIMATES = (
     "mean_gap", "calibration_intercept", "calibration_slope", "ks_error", "ece", "ece_equal_mass",
@@ -60,7 +60,7 @@ QUICK = ("temperature", "platt", "beta", "spline", "isotonic", "histogram", "bbq
 
 
 @dataclass(frozen=True)
-class Chosen:
+class LaboratoryModel:
     """A model of the laboratory, in whole numbers as the address holds them."""
 
     form: str = "curve"
@@ -111,7 +111,7 @@ class Chosen:
 
 
 @lru_cache(maxsize=16)  # of 2 MB, with their truth
-def _model(of: Chosen) -> World:
+def _model(of: LaboratoryModel) -> World:
     if of.form == "zhang":
         return zhang_world(of.beta0 / 10, of.beta1 / 10)
     return World(
@@ -126,22 +126,22 @@ def _model(of: Chosen) -> World:
     )
 
 
-PRESETS: Mapping[str, Chosen] = {
-    "overconfident": Chosen(),
-    "calibrated": Chosen(slope=100),
-    "underconfident": Chosen(slope=180),
-    "too_high": Chosen(slope=100, shift=-8),
-    "wavy": Chosen(slope=100, wave=12),
-    "two_groups": Chosen(slope=100, groups=7),
-    "many_classes": Chosen(classes=10, rate=70),
-    "by_hand": Chosen(form="hand", handles=(0, 5, 12, 22, 35, 50, 65, 70, 60, 75, 100)),
-    "zhang": Chosen(form="zhang"),
-    "zhang_better": Chosen(form="zhang", beta0=2, beta1=-19),
+PRESETS: Mapping[str, LaboratoryModel] = {
+    "overconfident": LaboratoryModel(),
+    "calibrated": LaboratoryModel(slope=100),
+    "underconfident": LaboratoryModel(slope=180),
+    "too_high": LaboratoryModel(slope=100, shift=-8),
+    "wavy": LaboratoryModel(slope=100, wave=12),
+    "two_groups": LaboratoryModel(slope=100, groups=7),
+    "many_classes": LaboratoryModel(classes=10, rate=70),
+    "by_hand": LaboratoryModel(form="hand", handles=(0, 5, 12, 22, 35, 50, 65, 70, 60, 75, 100)),
+    "zhang": LaboratoryModel(form="zhang"),
+    "zhang_better": LaboratoryModel(form="zhang", beta0=2, beta1=-19),
 }
 """Models to begin with, by a word of their own; the first one opens."""
 
 
-def preset_of(chosen: Chosen) -> str | None:
+def preset_of(chosen: LaboratoryModel) -> str | None:
     """Return the word of the model in `PRESETS` that this is, whatever is drawn; None for none."""
     alike = {
         word: replace(one, rows=chosen.rows, seed=chosen.seed, draw=chosen.draw)
@@ -150,7 +150,7 @@ def preset_of(chosen: Chosen) -> str | None:
     return next((word for word, one in alike.items() if one == chosen), None)
 
 
-def chosen_of(code: str) -> Chosen | None:
+def chosen_of(code: str) -> LaboratoryModel | None:
     """Return the model that a code stands for; None where it stands for none."""
     if len(code) > 120 or not re.fullmatch(r"[a-z](\.-?\d[\d-]*)+", code):
         return None
@@ -168,7 +168,7 @@ def chosen_of(code: str) -> Chosen | None:
         if value is None:
             return None
         values[name] = value
-    return replace(Chosen(), **values)  # type: ignore[arg-type] # each is checked above
+    return replace(LaboratoryModel(), **values)  # type: ignore[arg-type] # each is checked above
 
 
 def _handles(text: str) -> tuple[int, ...] | None:
@@ -190,8 +190,8 @@ def _number(name: str, text: str) -> int | None:
 class Result:
     """What is drawn from a model, beside its truth."""
 
-    calibration: Drawn
-    test: Drawn
+    calibration: WorldSample
+    test: WorldSample
     """As many rows each."""
     truth: Truth
     """Of the model."""
@@ -204,7 +204,7 @@ class Result:
 
 
 @lru_cache(maxsize=16)  # of 7 to 12 MB
-def result_of(chosen: Chosen) -> Result:
+def result_of(chosen: LaboratoryModel) -> Result:
     """Draw both sets, measure the test rows, fit calibrators, and compare all with the truth."""
     model, options = chosen.model, Options(n_bins=N_BINS)
     calibration, test = (drawn_of(chosen, which) for which in (0, 1))
@@ -225,7 +225,7 @@ def result_of(chosen: Chosen) -> Result:
     )
 
 
-def drawn_of(chosen: Chosen, which: int) -> Drawn:
+def drawn_of(chosen: LaboratoryModel, which: int) -> WorldSample:
     """Draw the calibration rows (0) or the test rows (1)."""
     return chosen.model.draw(chosen.rows, seed=[chosen.seed, chosen.draw, which])
 
@@ -236,7 +236,7 @@ def _usable(model: World) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def redraws_of(chosen: Chosen) -> Redraws:
+def redraws_of(chosen: LaboratoryModel) -> Redraws:
     """Draw the test rows again, many times."""
     seed = [chosen.seed, chosen.draw, 1]
     return redraws(chosen.model, chosen.rows, N_DRAWS, seed=seed, measures=REDRAWN, n_bins=N_BINS)

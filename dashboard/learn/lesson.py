@@ -110,7 +110,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Picture:
+class LessonPicture:
     """A figure of a lesson, and what it shows in words for those who do not see it."""
 
     name: str
@@ -122,10 +122,10 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Shown:
+class LessonView:
     """What a state of a lesson shows; all of it computed."""
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[LessonPicture, ...]
     """One or two."""
     sentence: str
     """What the picture shows, as Markdown; "" before the answer where there is nothing to say."""
@@ -138,7 +138,7 @@ class Shown:
     """What a right guess is called."""
     note: str = ""
     """What else is needed to understand it; "" for nothing."""
-    behind: tuple[Picture, ...] = ()
+    behind: tuple[LessonPicture, ...] = ()
     """Pictures that are shown after a click."""
     numbers: tuple[tuple[str, ...], ...] = ()
     """The picture as a table, the first row its head; empty for none."""
@@ -170,7 +170,7 @@ class Lesson:
     """How it is guessed."""
     controls: tuple[Steps, ...]
     """The interaction; two at most."""
-    show: Callable[[State], Shown]
+    show: Callable[[State], LessonView]
     """Computes what a state shows. Before the answer is revealed, none of it may be in any picture,
     text or table.
     """

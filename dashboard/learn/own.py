@@ -21,7 +21,7 @@ from calibcore.reliability.bins import with_intervals
 from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.learn import garments
-from dashboard.learn.questions import N_QUESTIONS, Question, draw_facts
+from dashboard.learn.questions import N_QUESTIONS, OwnQuestion, draw_facts
 
 LEVELS = (*range(50, 100, 5), 99, 100)
 """Confidences, in percent. Below 50 one would choose the other answer."""
@@ -40,7 +40,7 @@ N_BINS, N_MORE = 5, 5
 
 MOST_CODES = 1_000
 
-SETS: Mapping[str, Callable[[int], tuple[Question, ...]]] = {
+SETS: Mapping[str, Callable[[int], tuple[OwnQuestion, ...]]] = {
     "facts": draw_facts,
     "pictures": garments.draw_pictures,
 }
@@ -48,7 +48,7 @@ SETS: Mapping[str, Callable[[int], tuple[Question, ...]]] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class OwnAnswer:
     """An answer."""
 
     level: int
@@ -57,12 +57,12 @@ class Answer:
     """Whether it was right."""
 
 
-def code_of(answers: Sequence[Answer]) -> str:
+def code_of(answers: Sequence[OwnAnswer]) -> str:
     """Write answers as a code, a letter each."""
     return "".join(LETTERS[2 * LEVELS.index(one.level) + one.right] for one in answers)
 
 
-def answers_of(code: str) -> tuple[Answer, ...] | None:
+def answers_of(code: str) -> tuple[OwnAnswer, ...] | None:
     """Read the answers that a code stands for; None where it is no code of `N_QUESTIONS` letters.
 
     Spaces are passed over, and small letters read as capitals.
@@ -71,10 +71,10 @@ def answers_of(code: str) -> tuple[Answer, ...] | None:
     if not code.isascii() or len(letters) != N_QUESTIONS or not set(letters) <= set(LETTERS):
         return None
     places = (LETTERS.index(letter) for letter in letters)
-    return tuple(Answer(LEVELS[place // 2], bool(place % 2)) for place in places)
+    return tuple(OwnAnswer(LEVELS[place // 2], bool(place % 2)) for place in places)
 
 
-def scores_of(answers: Sequence[Answer]) -> EventScores:
+def scores_of(answers: Sequence[OwnAnswer]) -> EventScores:
     """Return confidences as scores, and whether each answer was right as the outcome."""
     return EventScores(
         np.array([one.level for one in answers]) / 100, [one.right for one in answers]
@@ -173,10 +173,10 @@ def _code_in(line: str) -> str:
 
 
 @dataclass(frozen=True)
-class Collected:
+class PastedCodes:
     """Codes that were pasted, one a line."""
 
-    people: tuple[tuple[Answer, ...], ...]
+    people: tuple[tuple[OwnAnswer, ...], ...]
     """Answers of each code that could be read."""
     refused: tuple[int, ...]
     """Lines, counted from 1, that are no code."""
@@ -200,9 +200,9 @@ def _questions_in(line: str) -> tuple[str, str] | None:
     return (which, seed[:9]) if which in SETS and seed.isdigit() else None
 
 
-def collect(text: str) -> Collected:
+def collect(text: str) -> PastedCodes:
     """Read codes, one a line; empty lines are passed over, and so is a name before a code."""
-    people: dict[tuple[Answer, ...], None] = {}
+    people: dict[tuple[OwnAnswer, ...], None] = {}
     refused: list[int] = []
     repeated: list[int] = []
     questions: dict[tuple[str, str], None] = {}
@@ -221,6 +221,6 @@ def collect(text: str) -> Collected:
             people[answers] = None
     every = tuple(people)
     left_out = max(len(every) - MOST_CODES, 0)
-    return Collected(
+    return PastedCodes(
         every[:MOST_CODES], tuple(refused), tuple(repeated), left_out, tuple(questions)
     )

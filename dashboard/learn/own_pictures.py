@@ -10,8 +10,8 @@ from dashboard.figures import Palette, four_graphs
 from dashboard.figures.layout import middles, parted
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, usual_range
-from dashboard.learn.lesson import Picture
-from dashboard.learn.own import Answer, Result
+from dashboard.learn.lesson import LessonPicture
+from dashboard.learn.own import OwnAnswer, Result
 from dashboard.learn.questions import N_QUESTIONS
 from dashboard.texts.numbers import percent, pp
 
@@ -24,7 +24,7 @@ _SIDE_STEP = 0.012
 """How far the network's error bars stand beside yours."""
 
 
-def diagram(result: Result, network: Result | None, palette: Palette) -> Picture:
+def diagram(result: Result, network: Result | None, palette: Palette) -> LessonPicture:
     """Draw share right by confidence, with error bars; the network's as diamonds beside."""
     binned = result.binned
     filled = binned.bins.counts > 0
@@ -61,18 +61,20 @@ def diagram(result: Result, network: Result | None, palette: Palette) -> Picture
         ]
         named.append(_NETWORK)
         text += f" Diamonds, network: {_spoken(other)}."
-    return Picture("diagram", _figure("Right, by confidence", traces, _above(named, palette)), text)
+    return LessonPicture(
+        "diagram", _figure("Right, by confidence", traces, _above(named, palette)), text
+    )
 
 
-def pooled(result: Result, palette: Palette) -> Picture:
+def pooled(result: Result, palette: Palette) -> LessonPicture:
     """Draw the diagram of many people, without error bars."""
     shown = pictures.bin_bars(result.binned.bins, palette)
     above = _above([_RIGHT, _CONFIDENCE], palette)
     figure = _figure("Right, by confidence: all answers", shown, above)
-    return Picture("pooled", figure, f"Share right by confidence: {_spoken(result.binned)}.")
+    return LessonPicture("pooled", figure, f"Share right by confidence: {_spoken(result.binned)}.")
 
 
-def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
+def people(every: Sequence[Sequence[OwnAnswer]], palette: Palette) -> LessonPicture:
     """Draw each person as a dot, over what luck does with as many answers."""
     confidence = np.array([np.mean([one.level for one in answers]) for answers in every]) / 100
     right = np.array([np.mean([one.right for one in answers]) for answers in every])
@@ -85,7 +87,7 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
         pictures.dots(confidence, right, palette.score, size=10, opacity=0.7),
     ]
     over = int((confidence > right).sum())
-    return Picture(
+    return LessonPicture(
         "people",
         _figure("Each person", traces, [], x="Mean confidence"),
         f"A dot per person; {over} of {len(every)} below the diagonal: more confident than right."
@@ -93,7 +95,7 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
     )
 
 
-def gap(result: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> LessonPicture:
     """Draw the cumulative gap over the band of luck."""
     curves = result.side.curves
     limit, place = curves.ks_null_95, curves.ks_index
@@ -120,7 +122,7 @@ def gap(result: Result, palette: Palette) -> Picture:
     n = result.n_answers
     side = "confidence ahead" if widest[1] > 0 else "right answers ahead"
     where = f"largest gap {pp(abs(widest[1]), n)}" + (f" ({side})" if widest[1] else "")
-    return Picture(
+    return LessonPicture(
         "gap",
         figure,
         f"Solid: your answers, {where}. Grey: {pp(limit, n)} either way, where perfectly calibrated"
@@ -128,7 +130,7 @@ def gap(result: Result, palette: Palette) -> Picture:
     )
 
 
-def four(result: Result, palette: Palette) -> list[Picture]:
+def four(result: Result, palette: Palette) -> list[LessonPicture]:
     """Draw the four graphs of Gupta et al., as the page Cumulative (KS) does."""
     side, n = result.side, result.n_answers
     graphs = four_graphs(side, side, palette)
@@ -140,7 +142,9 @@ def four(result: Result, palette: Palette) -> list[Picture]:
         ("c", graphs.frequency_by_fractile, "Slopes of (a): score and smoothed share right."),
         ("d", graphs.frequency_by_score, "Smoothed share right by confidence."),
     )
-    return [Picture(letter, _readable(figure), text) for letter, figure, text in drawn if figure]
+    return [
+        LessonPicture(letter, _readable(figure), text) for letter, figure, text in drawn if figure
+    ]
 
 
 def _readable(figure: go.Figure) -> go.Figure:

@@ -12,7 +12,7 @@ from dashboard.texts.numbers import percent, span
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """Some minutes of a lesson."""
 
     minutes: int
@@ -49,15 +49,15 @@ def _few() -> str:
     return span(low, high)
 
 
-PLAN: tuple[Step, ...] = (
-    Step(
+PLAN: tuple[LessonStep, ...] = (
+    LessonStep(
         3,
         "A well-calibrated model gives each of 100 people a risk of 80%. How many will have the"
         " event?",
         "Hands for 70, 75, 80, 85. Meanwhile, hand out the link of the next stop.",
         "Keep your number; you draw your own 100 people now.",
     ),
-    Step(
+    LessonStep(
         5,
         "How many of your 100 had the event?",
         "All type a seat number of their own and skip the guess. Five results at the board; then"
@@ -66,7 +66,7 @@ PLAN: tuple[Step, ...] = (
         "eighty",
         {"seat": "ask"},
     ),
-    Step(
+    LessonStep(
         5,
         "Ten predictions have a score of 80 to 90%. How high is their bar?",
         "Guess, show the answer; then the slider from 1 to 60. Stop at"
@@ -74,7 +74,7 @@ PLAN: tuple[Step, ...] = (
         f"A bar is a share of rows. With three it says hardly anything: its interval is {_few()}.",
         "diagram",
     ),
-    Step(
+    LessonStep(
         5,
         "What is the ECE of the same 100 rows with 100 bins?",
         "All type the same seat number again. Guess, show the answer: each has rows of their own,"
@@ -83,7 +83,7 @@ PLAN: tuple[Step, ...] = (
         "bins",
         {"seat": "ask"},
     ),
-    Step(
+    LessonStep(
         6,
         "One total adds up scores, one counts correct predictions. Where are they farthest apart?",
         "Guess, show the answer. Play the 60 rows; then all 10,000.",
@@ -91,7 +91,7 @@ PLAN: tuple[Step, ...] = (
         " too.",
         "ks",
     ),
-    Step(
+    LessonStep(
         7,
         "Five pictures are luck, one is a miscalibrated network. Which?",
         "All guess with 100 rows, hands. Before the answer, move to 10,000 rows: the pictures keep"
@@ -99,28 +99,28 @@ PLAN: tuple[Step, ...] = (
         "With few rows, luck looks like miscalibration, and miscalibration like luck.",
         "luck",
     ),
-    Step(
+    LessonStep(
         4,
         "All outputs are divided by 2. What happens to the accuracy?",
         "Guess; then move the temperature.",
         "Scores move, predictions stay: calibration and accuracy are two things.",
         "confident",
     ),
-    Step(
+    LessonStep(
         3,
         "Base rate, network, or the one who exaggerates: whose ECE is lowest?",
         "Guess, show the answer. Ask aloud: whom would you hire? Hands. Then the slider.",
         "The base rate is calibrated and of no use. Proper scores count both.",
         "useful",
     ),
-    Step(
+    LessonStep(
         5,
         "A missed patient costs 9 times an unnecessary visit. Above which risk should one visit?",
         "Guess; then costs of 1 and of 19, before and after calibration.",
         "Costs give the cut-off: 1 / (1 + 9) = 10%. It holds only if the risks are calibrated.",
         "acting",
     ),
-    Step(
+    LessonStep(
         2,
         "What do you know now that you did not at the beginning?",
         "One sentence each from two students.",
@@ -132,8 +132,8 @@ HOMEWORK = ("held_out", "splines", "groups")
 
 """Keys of lessons for later."""
 
-BIOSTATISTICS: tuple[Step, ...] = (
-    Step(
+BIOSTATISTICS: tuple[LessonStep, ...] = (
+    LessonStep(
         5,
         f"O/E is 1, the calibration slope is {in_the_large.QUESTION_SLOPE}. Which risks are too"
         " high?",
@@ -142,7 +142,7 @@ BIOSTATISTICS: tuple[Step, ...] = (
         " shows both.",
         "large",
     ),
-    Step(
+    LessonStep(
         5,
         f"Half of the patients have the disease here, {transport.QUESTION_RATE}% there. What is"
         f" the true risk there at a score of {transport.SCORE}%?",
@@ -151,7 +151,7 @@ BIOSTATISTICS: tuple[Step, ...] = (
         " corrects it.",
         "transport",
     ),
-    Step(
+    LessonStep(
         5,
         "The same small error, more patients: how often does Hosmer-Lemeshow reject the model?",
         "Guess, show the answer. Move the number of patients; then choose hospitals that differ.",

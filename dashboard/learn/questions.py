@@ -14,7 +14,7 @@ _FILE = Path(__file__).with_suffix(".toml")
 
 
 @dataclass(frozen=True)
-class Question:
+class OwnQuestion:
     """A question with two answers."""
 
     topic: str
@@ -32,11 +32,11 @@ class Question:
 
 
 @cache
-def facts() -> tuple[Question, ...]:
+def facts() -> tuple[OwnQuestion, ...]:
     """Return all questions of general knowledge."""
     entries = tomllib.loads(_FILE.read_text("utf-8"))["question"]
     return tuple(
-        Question(
+        OwnQuestion(
             one["topic"],
             one["ask"],
             (one["answers"][0], one["answers"][1]),
@@ -48,7 +48,7 @@ def facts() -> tuple[Question, ...]:
     )
 
 
-def draw_facts(seed: int) -> tuple[Question, ...]:
+def draw_facts(seed: int) -> tuple[OwnQuestion, ...]:
     """Draw `N_QUESTIONS` questions; the same seed draws the same, on any machine.
 
     >>> len(set(draw_facts(7))), draw_facts(7) == draw_facts(7)

@@ -17,8 +17,8 @@ from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Picture
-from dashboard.texts.badges import NOT_DETECTED, Badge, finding
+from dashboard.learn.lesson import LessonPicture
+from dashboard.texts.badges import NOT_DETECTED, Badge, badge_for
 from dashboard.texts.numbers import detected_points, difference, percent
 
 N_BINS = 10
@@ -30,7 +30,7 @@ NO_GAP = "No clear gap"
 
 
 @result_class
-class Tempered:
+class TemperedPrediction:
     """The top prediction on the test set, all logits divided by one number."""
 
     temperature: float
@@ -65,10 +65,10 @@ class Tempered:
         return float(ece_of(self.binned.bins))
 
     @property
-    def finding(self) -> Badge:
+    def badge(self) -> Badge:
         """Whether scores are above or below what is observed, by the test of the KS error."""
         gap = self.mean_score - self.accuracy
-        return finding(gap, self.ks_error, self.p_value, prediction=True)
+        return badge_for(gap, self.ks_error, self.p_value, prediction=True)
 
 
 @cache
@@ -79,14 +79,14 @@ def fitted_temperature(name: str = data.NETWORK) -> float:
 
 
 @cache
-def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
+def at_temperature(temperature: float, name: str = data.NETWORK) -> TemperedPrediction:
     """Evaluate the top prediction of a sample's test set at a temperature."""
     rows = data.sample(name).test
     probabilities = FittedTemperature(temperature).predict_proba(rows.logits)
     event = TopR(1).outcomes(probabilities, rows.labels)
     counted = tally(event.scores, event.hits)
     curves = curves_of(counted)
-    return Tempered(
+    return TemperedPrediction(
         temperature=temperature,
         n_rows=rows.n_samples,
         mean_score=float(curves.cum_score[-1]),
@@ -99,25 +99,25 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
     )
 
 
-def verdict(network: Tempered) -> str:
+def verdict(network: TemperedPrediction) -> str:
     """Return whether scores are above or below the accuracy, and by how much, for Markdown.
 
     >>> verdict(at_temperature(1.0)), verdict(at_temperature(2.0))
     ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
     word = _word(network)
-    if not network.finding.one_way:
+    if not network.badge.one_way:
         return f"**{word.lower()}**"
     gap = difference(network.accuracy, network.mean_score, "share", network.n_rows)
     return f"**{word.lower()} by {detected_points(abs(gap), network.n_rows)}**"
 
 
-def _word(network: Tempered) -> str:
+def _word(network: TemperedPrediction) -> str:
     """Return a finding in few words; other tests than that of the KS error may still find some."""
-    return NO_GAP if network.finding is NOT_DETECTED else network.finding.word
+    return NO_GAP if network.badge is NOT_DETECTED else network.badge.word
 
 
-def sentence(network: Tempered) -> str:
+def sentence(network: TemperedPrediction) -> str:
     """Return mean score, accuracy and verdict, for Markdown.
 
     >>> sentence(at_temperature(2.0))
@@ -127,7 +127,7 @@ def sentence(network: Tempered) -> str:
     return f"mean score {score}, accuracy {correct}: {verdict(network)}."
 
 
-def row(network: Tempered, *first: str) -> tuple[str, ...]:
+def row(network: TemperedPrediction, *first: str) -> tuple[str, ...]:
     """Return a row of a table, under `HEAD`."""
     shares = (network.mean_score, network.accuracy, network.ks_error, network.ece)
     written = (percent(share, network.n_rows) for share in shares)
@@ -137,7 +137,7 @@ def row(network: Tempered, *first: str) -> tuple[str, ...]:
 HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL", "Entropy")
 
 
-def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
+def diagram(network: TemperedPrediction, palette: Palette, title: str) -> LessonPicture:
     """Draw the reliability diagram, and above it mean score and accuracy on one axis."""
     score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
     ends = [network.mean_score, network.accuracy]
@@ -161,12 +161,12 @@ def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
             pictures.boxed(
                 f"<span style='color:{palette.score}'>\u25cf mean score {score}</span><br>"
                 f"<span style='color:{palette.frequency}'>\u25c6 accuracy {correct}</span><br>"
-                f"<b>{network.finding.icon} {_word(network)}</b>",
+                f"<b>{network.badge.icon} {_word(network)}</b>",
                 0.01, 0.98, palette.text, palette, yanchor="top", align="left",
             )
         ],
     )  # fmt: skip
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Above: mean score of all (dot), {score}, and accuracy (diamond), {correct}. Bars:"
@@ -226,7 +226,9 @@ class Loss:
         return f"\u2212(1 \u2212 p){power} ln p"
 
 
-def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: Palette) -> Picture:
+def loss_picture(
+    losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: Palette
+) -> LessonPicture:
     """Draw the losses against the score of the true class, one of them heavily.
 
     ``losses``: the first is the usual one. ``chosen``: drawn heavily, and described. ``n_classes``:
@@ -250,7 +252,7 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         y=pictures.number_axis("Loss", 0, _HIGH),
         names=[name],
     )
-    return Picture("loss", figure, _caption(chosen, usual, n_classes))
+    return LessonPicture("loss", figure, _caption(chosen, usual, n_classes))
 
 
 def _caption(chosen: Loss, usual: Loss, n_classes: int) -> str:

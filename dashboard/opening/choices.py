@@ -10,7 +10,7 @@ import streamlit as st
 from calibcore.data import LogitSet
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
-from dashboard.readers import FORMATS, Options, Upload
+from dashboard.readers import FORMATS, ReadingOptions, Upload
 from dashboard.readers.records import ROLES, ColumnRole, Proposal
 from dashboard.readers.refusal import FileError, Question, visible
 from dashboard.texts import opening as several
@@ -44,7 +44,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
     "sets": {"One": "one"},
     "leave_out": {"1": True},
 }
-"""Fields of `Options` that are one of a few values, each as the address writes it."""
+"""Fields of `ReadingOptions` that are one of a few values, each as the address writes it."""
 
 _KEYS: Mapping[str, str] = {
     "roles": "roles",
@@ -62,16 +62,16 @@ _KEYS: Mapping[str, str] = {
 """Each field's key in the address."""
 
 
-def write_address(options: Options) -> dict[str, str]:
+def write_address(options: ReadingOptions) -> dict[str, str]:
     """Return the part of the address that stands for options; nothing for what is detected.
 
-    >>> write_address(Options(roles=(("risk", "score"), ("a~b", "left out")), event="Yes"))
+    >>> write_address(ReadingOptions(roles=(("risk", "score"), ("a~b", "left out")), event="Yes"))
     {'roles': 'score:risk~left-out:a%7Eb', 'positive': 'Yes'}
     """
     written: dict[str, str] = {}
     for field, key in _KEYS.items():
         value = getattr(options, field)
-        if value == getattr(Options(), field):
+        if value == getattr(ReadingOptions(), field):
             continue
         if field in _WORDS:
             written[key] = next(word for word, meant in _WORDS[field].items() if meant == value)
@@ -89,7 +89,7 @@ def write_address(options: Options) -> dict[str, str]:
     return written
 
 
-def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
+def read_address(query: Mapping[str, str]) -> tuple[ReadingOptions, tuple[str, ...]]:
     """Return the options of an address, and a sentence for each part that is invalid."""
     chosen: dict[str, Any] = {}
     wrong = []
@@ -101,7 +101,7 @@ def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
             chosen[field] = _READ.get(field, lambda part, field=field: _word(field, part))(text)
         except _InvalidError as error:
             wrong.append(words.wrong_in_address(key, error.value, error.expected))
-    return Options(**chosen), tuple(wrong)
+    return ReadingOptions(**chosen), tuple(wrong)
 
 
 class _InvalidError(ValueError):
@@ -139,7 +139,7 @@ def _roles(text: str) -> tuple[tuple[str, ColumnRole], ...]:
 def _together(text: str) -> tuple[str, ...]:
     way, _, names = text.partition(":")
     try:
-        return Options(together=(way, *(_names(names) if names else ()))).together
+        return ReadingOptions(together=(way, *(_names(names) if names else ()))).together
     except FileError as error:
         expected = "rows, sets:file~file or without:file~file"
         raise _InvalidError(text, expected) from error
@@ -209,7 +209,7 @@ def are_from_elsewhere(sources: Sequence[SourceFile]) -> bool:
     return by_address() or bool(chosen_for - {source.digest for source in sources})
 
 
-def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
+def keep(options: ReadingOptions, dropped: Sequence[ReadingOptions]) -> tuple[str, ...]:
     """Drop choices that do not fit; return a sentence for each.
 
     Those of an address are left there, as the file that they are for may be still to come.
@@ -224,7 +224,7 @@ def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
     return sentences
 
 
-def current() -> Options:
+def current() -> ReadingOptions:
     """Return the choices, at first those of the address, which is kept in step with them.
 
     The address is read once a session: what a browser sends with a quick second click is older
@@ -234,8 +234,8 @@ def current() -> Options:
     if _OPTIONS not in state:
         given = {key: st.query_params[key] for key in _KEYS.values() if key in st.query_params}
         state[_OPTIONS], state[_WRONG] = read_address(given)
-        state[_BY_ADDRESS] = state[_OPTIONS] != Options()
-    options: Options = state[_OPTIONS]
+        state[_BY_ADDRESS] = state[_OPTIONS] != ReadingOptions()
+    options: ReadingOptions = state[_OPTIONS]
     written = write_address(options)
     for key in _KEYS.values():
         if key in written and st.query_params.get(key) != written[key]:
@@ -247,7 +247,7 @@ def current() -> Options:
 
 def change(**chosen: Any) -> None:
     """Set fields of the options, in a callback; roles are added to those that were chosen."""
-    options: Options = st.session_state.get(_OPTIONS, Options())
+    options: ReadingOptions = st.session_state.get(_OPTIONS, ReadingOptions())
     roles = options.roles
     for name, role in chosen.pop("roles", ()):
         roles = assigned(roles, name, role)
@@ -270,15 +270,15 @@ def _look_at(before: str | None, event: str | None) -> None:
 
 def detect(name: str) -> None:
     """Reset the role of one column to the detected one, in a callback."""
-    options: Options = st.session_state.get(_OPTIONS, Options())
+    options: ReadingOptions = st.session_state.get(_OPTIONS, ReadingOptions())
     roles = tuple((other, role) for other, role in options.roles if other != name)
     st.session_state.update({_OPTIONS: replace(options, roles=roles), _BY_ADDRESS: False})
 
 
 def reset() -> None:
     """Read everything as detected again."""
-    _look_at(st.session_state.get(_OPTIONS, Options()).event, None)
-    st.session_state.update({_OPTIONS: Options(), _WRONG: (), _BY_ADDRESS: False})
+    _look_at(st.session_state.get(_OPTIONS, ReadingOptions()).event, None)
+    st.session_state.update({_OPTIONS: ReadingOptions(), _WRONG: (), _BY_ADDRESS: False})
     st.session_state.pop(_CHOSEN_FOR, None)
 
 
@@ -295,18 +295,18 @@ def wrong_in_address() -> tuple[str, ...]:
 def is_anything() -> bool:
     """Return whether anything is chosen."""
     return any(
-        getattr(current(), field.name) != getattr(Options(), field.name)
-        for field in fields(Options)
+        getattr(current(), field.name) != getattr(ReadingOptions(), field.name)
+        for field in fields(ReadingOptions)
     )
 
 
 _TEXT = frozenset(ending for ending, kind in FORMATS.items() if kind in ("csv", "xlsx"))
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
-    field: {"Auto": getattr(Options(), field), **_WORDS[field]}
+    field: {"Auto": getattr(ReadingOptions(), field), **_WORDS[field]}
     for field in ("values", "first_label", "header", "sets")
 }
-"""Fields of `Options` that are chosen among a few values, which are called so."""
+"""Fields of `ReadingOptions` that are chosen among a few values, which are called so."""
 
 _LABELLED = {
     "values": ("values", words.VALUES, words.VALUES_HELP),
@@ -353,7 +353,7 @@ def show_reset() -> None:
         )
 
 
-def one_of(field: str, options: Options) -> None:
+def one_of(field: str, options: ReadingOptions) -> None:
     """Show the choice of one of the few values of a field."""
     key, label, explained = _LABELLED[field]
     offered = _OFFERED[field]
@@ -376,7 +376,7 @@ def _set(field: str, key: str, take: Callable[[Any], Any]) -> None:
     change(**{field: take(st.session_state[key])})
 
 
-def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
+def _choose_together(sources: Sequence[SourceFile], options: ReadingOptions) -> None:
     """Show the choice of what several files are of one another, where that is open."""
     names = files.names_together(sources, options)
     ways, now = files.ways_together(sources, options), options.together
@@ -395,7 +395,7 @@ def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
     )
 
 
-def _choose_names(options: Options) -> None:
+def _choose_names(options: ReadingOptions) -> None:
     if words.class_names_in(st.session_state.get("class_names", "")) != options.class_names:
         st.session_state["class_names"] = "\n".join(options.class_names)
     st.text_area(
@@ -409,7 +409,7 @@ def _choose_names(options: Options) -> None:
     )
 
 
-def _choose_leave_out(options: Options) -> None:
+def _choose_leave_out(options: ReadingOptions) -> None:
     st.session_state["leave_out"] = options.leave_out
     st.toggle(
         words.LEAVE_OUT,
@@ -420,7 +420,7 @@ def _choose_leave_out(options: Options) -> None:
     )
 
 
-def _choose_prevalence(options: Options) -> None:
+def _choose_prevalence(options: ReadingOptions) -> None:
     share = options.prevalence
     st.session_state["prevalence"] = None if share is None else 100 * share
     st.number_input(

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dashboard.opening import choices
-from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, Preview, Table
+from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, FileTable, Preview
 from dashboard.readers.refusal import visible
 from dashboard.texts import opening as imports
 from dashboard.texts import opening as words
@@ -100,7 +100,7 @@ def _sideways(n_columns: int, last_number: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ColumnView:
     """A column as it is shown."""
 
     name: str
@@ -162,29 +162,29 @@ def show_roles(
 
 def _columns(
     preview: Preview, parsed: Sequence[Body], uses: Mapping[str, str]
-) -> dict[str, _Shown]:
+) -> dict[str, _ColumnView]:
     """Return every column by name: those of the preview, then the others of a single table."""
     names: dict[str, str] = {}
     for part in parsed:
-        columns = part.columns if isinstance(part, Table) else ()
+        columns = part.columns if isinstance(part, FileTable) else ()
         for column in columns:
             names.setdefault(visible(column.name, _CELL), column.name)
     by_user = dict(choices.current().roles)
     n_heads = len(preview.headings)
     roles = preview.roles if _is_decided(preview) else tuple(map(_role, preview.uses))
     reasons = preview.reasons or ("",) * n_heads
-    shown: dict[str, _Shown] = {}
+    shown: dict[str, _ColumnView] = {}
     for place, (head, role, why) in enumerate(zip(preview.headings, roles, reasons, strict=True)):
         name = head if head in names.values() else names.get(head, head)
         cells = tuple(row[place] for row in preview.rows)
-        shown.setdefault(name, _Shown(name, by_user.get(name, role), why, cells))
-    if len(parsed) == 1 and isinstance(parsed[0], Table):
+        shown.setdefault(name, _ColumnView(name, by_user.get(name, role), why, cells))
+    if len(parsed) == 1 and isinstance(parsed[0], FileTable):
         table = parsed[0]
         for place, column in enumerate(table.columns):
             cells = tuple(visible(row[place], _CELL) for row in table.shown if place < len(row))
             same = len(cells) == len(preview.rows) and not preview.refused
             role = by_user.get(column.name, _role(uses.get(column.name)))
-            shown.setdefault(column.name, _Shown(column.name, role, "", cells if same else ()))
+            shown.setdefault(column.name, _ColumnView(column.name, role, "", cells if same else ()))
     return shown
 
 
@@ -212,7 +212,7 @@ def _order(names: Sequence[str], seen: object) -> list[str]:
     return order
 
 
-def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool) -> list[str]:
+def _in_sight(order: list[str], shown: Mapping[str, _ColumnView], *, choosable: bool) -> list[str]:
     """Return the columns that are shown: of many those that matter, and one that was asked for."""
     if len(order) <= MOST_SHOWN:
         return order
@@ -242,7 +242,7 @@ def _label(name: str) -> str:
     return shown if plain else escape_markdown(shown) or words.UNNAMED
 
 
-def _choose_role(column: _Shown, key: str) -> None:
+def _choose_role(column: _ColumnView, key: str) -> None:
     st.session_state[key] = column.role
     by_user = dict(choices.current().roles).get(column.name)
     st.selectbox(
@@ -268,7 +268,7 @@ def _set_role(name: str, key: str) -> None:
 
 
 def _table(
-    columns: Sequence[_Shown], numbers: Sequence[int], taken: Sequence[str], *, headed: bool
+    columns: Sequence[_ColumnView], numbers: Sequence[int], taken: Sequence[str], *, headed: bool
 ) -> str:
     """Return the first rows, and next to an outcome what it was read as where that differs."""
     heads = [
@@ -282,7 +282,7 @@ def _table(
     return table(f"roles{' headed' if headed else ''}", [words.ROW, *heads], rows)
 
 
-def _cell(column: _Shown, row: int, taken: Sequence[str]) -> str:
+def _cell(column: _ColumnView, row: int, taken: Sequence[str]) -> str:
     text = column.cells[row] if row < len(column.cells) else ""
     read_as = taken[row] if column.role in ("outcome", "correct") and row < len(taken) else ""
     if read_as in ("", text):
@@ -306,6 +306,6 @@ def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
             with st.container(key=f"role_column_array_{place}"):
                 size = imports.array_of(one.values.shape, one.unread or one.values.dtype.name)
                 _choose_role(
-                    _Shown(one.name, by_user.get(one.name, _role(uses.get(one.name))), size),
+                    _ColumnView(one.name, by_user.get(one.name, _role(uses.get(one.name))), size),
                     f"role_array_{place}",
                 )

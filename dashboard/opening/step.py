@@ -13,14 +13,13 @@ from dashboard import controls, folder
 from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
-from dashboard.document.blocks import Table as ShownTable
-from dashboard.document.blocks import plain_rows
+from dashboard.document.blocks import Table, plain_rows
 from dashboard.opening import choices, roles
-from dashboard.readers import FileError, Options, Upload
+from dashboard.readers import FileError, ReadingOptions, Upload
 from dashboard.readers.preview import preview_of
 from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.refused import usable_rows
-from dashboard.readers.records import Arrays, Contents, Preview, Table, cell_of
+from dashboard.readers.records import Arrays, Contents, FileTable, Preview, cell_of
 from dashboard.readers.refusal import Question, visible
 from dashboard.samples import Sample
 from dashboard.take_home import page as take_home
@@ -78,7 +77,7 @@ def _show_folder(within: Path) -> None:
         (visible(one.name, 60), f"{one.rows:,}", summaries.dated(one.changed)) for one in listed
     )
     if listed:
-        write(ShownTable("folder", summaries.HEAD, plain_rows(rows), look="measures"))
+        write(Table("folder", summaries.HEAD, plain_rows(rows), look="measures"))
 
 
 def show_sample(upload: Upload, sample: Sample) -> None:
@@ -137,7 +136,7 @@ def _line(upload: Upload, *, headed: bool) -> str:
     return words.line(upload.name if headed else "", about, words.DETAILS)
 
 
-def _read(sources: Sequence[SourceFile], options: Options) -> Upload | CalibrationInputError:
+def _read(sources: Sequence[SourceFile], options: ReadingOptions) -> Upload | CalibrationInputError:
     try:
         return files.read_files(sources, options)
     except CalibrationInputError as error:
@@ -303,7 +302,7 @@ def _show_parsed(sources: Sequence[SourceFile]) -> None:
     """Show how the bytes of refused files were read."""
     for source, part in zip(sources, files.parsed(sources, choices.current()), strict=False):
         sentences = (*part.notes, *part.repairs, *part.doubts)
-        if isinstance(part, Table) and len(sources) > 1:
+        if isinstance(part, FileTable) and len(sources) > 1:
             size = words.table_of(part.n_rows, [one.name for one in part.columns])
             sentences = (size, *sentences)
         if isinstance(part, Arrays):
@@ -320,7 +319,9 @@ def _show_parsed(sources: Sequence[SourceFile]) -> None:
 _MOST = 10
 
 
-def unusable_rows(source: SourceFile, options: Options, question: Question) -> Preview | None:
+def unusable_rows(
+    source: SourceFile, options: ReadingOptions, question: Question
+) -> Preview | None:
     """Return the rows that a question offers to leave out; None where it is about something else.
 
     ``source``: the only file. ``options``: how it is read. ``question``: what is asked about it.
@@ -328,13 +329,13 @@ def unusable_rows(source: SourceFile, options: Options, question: Question) -> P
     parts = parsed((source,), options)
     table = parts[0] if parts else None
     offered = any(answer.change.get("leave_out") for answer in question.answers)
-    if not offered or not isinstance(table, Table):
+    if not offered or not isinstance(table, FileTable):
         return None
     key = source.name, source.digest, options
     return once("unusable rows", key, lambda: _preview_of_unusable(table, options))
 
 
-def _preview_of_unusable(table: Table, options: Options) -> Preview | None:
+def _preview_of_unusable(table: FileTable, options: ReadingOptions) -> Preview | None:
     """Compare the table with what is left of it once rows are left out."""
     try:
         reading = recognise(table, options)

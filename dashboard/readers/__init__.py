@@ -1,6 +1,7 @@
 """Untrusted bytes to sets of logits or probabilities with their labels.
 
-    bytes -> formats (in the worker) -> Table | Arrays -> recognition -> sets -> meaning -> Upload
+    bytes -> formats (in the worker) -> FileTable | Arrays
+          -> recognition -> sets -> meaning -> Upload
 
 No step looks back, and no file runs code, whatever its ending says.
 """
@@ -13,7 +14,7 @@ from typing import Any
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
 from dashboard.readers.recognition.outcomes import blank_as_other
-from dashboard.readers.records import Body, Options, SliceColumn
+from dashboard.readers.records import Body, ReadingOptions, SliceColumn
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.together import contents_together
 from dashboard.readers.upload import Upload
@@ -21,9 +22,9 @@ from dashboard.readers.upload import Upload
 __all__ = [
     "FORMATS",
     "FileError",
-    "Options",
-    "Parsed",
+    "ParsedFile",
     "Question",
+    "ReadingOptions",
     "SliceColumn",
     "Upload",
     "digest_of",
@@ -34,7 +35,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
+class ParsedFile:
     """A file as its format handed it over, with the SHA-256 of its bytes."""
 
     name: str
@@ -45,17 +46,17 @@ class Parsed:
 def read(name: str, data: bytes, **choices: Any) -> Upload:
     """Read a file of logits or probabilities with their labels, in this process.
 
-    The name's ending picks the format; ``choices`` are the parameters of `Options`. Raises nothing
-    but `FileError`: the file cannot be used, or not before a `Question` is answered. The dashboard
-    parses in `dashboard.readers.worker` instead, which bounds memory and time.
+    The name's ending picks the format; ``choices`` are the parameters of `ReadingOptions`. Raises
+    nothing but `FileError`: the file cannot be used, or not before a `Question` is answered. The
+    dashboard parses in `dashboard.readers.worker` instead, which bounds memory and time.
     """
-    options = Options(**choices)
+    options = ReadingOptions(**choices)
     body = parse(name, data, header=options.header)
-    return understand([Parsed(name, hashlib.sha256(data).hexdigest(), body)], options)
+    return understand([ParsedFile(name, hashlib.sha256(data).hexdigest(), body)], options)
 
 
 @only_refusals()
-def understand(files: Sequence[Parsed], options: Options) -> Upload:
+def understand(files: Sequence[ParsedFile], options: ReadingOptions) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
     bodies = [(file.name, blank_as_other(file.body, options)) for file in files]

@@ -15,12 +15,12 @@ from dashboard.readers.records import (
     Column,
     ColumnRole,
     Design,
+    FileTable,
     RawEvent,
     RawSet,
     Reading,
     Role,
     SliceColumn,
-    Table,
     of_set,
 )
 from dashboard.readers.refusal import FileError, quoted
@@ -30,7 +30,7 @@ Places = NDArray[np.intp]
 # Events and trials ---------------------------------------------------------------------------
 
 
-def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | None]:
+def opened(table: FileTable, reading: Reading) -> tuple[FileTable, Reading, Places | None]:
     """Return a table of events and trials with two rows for each: with the event, and without.
 
     Also from which row each is; None where the table is as it was.
@@ -66,7 +66,7 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
     return whole, replace(reading, roles=roles, notes=(*reading.notes, sentence)), lines
 
 
-def _only(table: Table, reading: Reading, role: ColumnRole) -> Column:
+def _only(table: FileTable, reading: Reading, role: ColumnRole) -> Column:
     columns = reading.columns_of(table, role)
     if len(columns) > 1:
         text = f"the same role as {quoted(columns[0].name)}"
@@ -77,7 +77,7 @@ def _only(table: Table, reading: Reading, role: ColumnRole) -> Column:
 # What was chosen -----------------------------------------------------------------------------
 
 
-def design_of(table: Table, reading: Reading) -> Design | None:
+def design_of(table: FileTable, reading: Reading) -> Design | None:
     """Return what each row of a table stands for, and whom it belongs to; None for one row each.
 
     Raises `FileError` for both kinds of weights, and for several columns of one kind.

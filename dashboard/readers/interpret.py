@@ -33,11 +33,11 @@ from dashboard.readers.records import (
     SET_NAMES,
     Array,
     Contents,
-    Options,
+    FileSentences,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Role,
-    Sentences,
     ValuesKind,
     rows_of_file,
     sentences_of,
@@ -55,7 +55,9 @@ TOP_ONE_ONLY = (
 )
 
 
-def interpret(contents: Contents, options: Options, *, name: str, kind: str, digest: str) -> Upload:
+def interpret(
+    contents: Contents, options: ReadingOptions, *, name: str, kind: str, digest: str
+) -> Upload:
     """Take contents, as a format or `combine` handed them over, for what they are, and say so."""
     upload = Upload(
         name=name, format=kind, digest=digest, contents=contents, options=options,
@@ -115,7 +117,7 @@ def _add(
 
 def _with_sentences(upload: Upload, **added: tuple[str, ...]) -> Upload:
     """Add to what was found, repaired, is missing, or may be doubted."""
-    return replace(upload, **sentences_of(upload, Sentences(**added)))
+    return replace(upload, **sentences_of(upload, FileSentences(**added)))
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
@@ -218,7 +220,7 @@ def _n_classes(tables: Mapping[Role, Array]) -> int:
 
 
 def _logit_set(
-    raw: RawSet, labels: LabelReading, role: Role, reading: Scale, options: Options
+    raw: RawSet, labels: LabelReading, role: Role, reading: Scale, options: ReadingOptions
 ) -> LogitSet:
     table = np.asarray(raw.table)
     n_classes = 2 if table.ndim == 1 else table.shape[1]

@@ -20,14 +20,14 @@ from dashboard.readers.records import (
     ColumnRole,
     ColumnUse,
     Contents,
-    Options,
+    FileTable,
     Preview,
     RawEvent,
     RawSet,
     Reading,
+    ReadingOptions,
     Role,
     SliceColumn,
-    Table,
     by_number,
     cell_of,
 )
@@ -49,7 +49,7 @@ _FIRST: tuple[tuple[ColumnRole, ...], ...] = (
 )  # fmt: skip
 
 
-def uses_of(table: Table, reading: Reading) -> dict[str, ColumnUse]:
+def uses_of(table: FileTable, reading: Reading) -> dict[str, ColumnUse]:
     """Return what each column was taken for; the only score of an event is a class's."""
     of_top_one = {"prediction", "correct", "ranked class"} & {*reading.roles}
     uses = {c.name: _USES[role] for c, role in zip(table.columns, reading.roles, strict=True)}
@@ -58,7 +58,7 @@ def uses_of(table: Table, reading: Reading) -> dict[str, ColumnUse]:
     return {name: "class" if use == "score" else use for name, use in uses.items()}
 
 
-def preview_of(table: Table, reading: Reading) -> Preview:
+def preview_of(table: FileTable, reading: Reading) -> Preview:
     """Return the first rows, what matters standing first; of many classes the first few."""
     groups = [[k for k, role in enumerate(reading.roles) if role in part] for part in _FIRST]
     first = [*chain.from_iterable(part[:_CLASSES] for part in groups)]
@@ -79,7 +79,7 @@ def preview_of(table: Table, reading: Reading) -> Preview:
     )
 
 
-def _cells(table: Table) -> Sequence[Sequence[str]]:
+def _cells(table: FileTable) -> Sequence[Sequence[str]]:
     """Return the cells of the first rows, as the file has them where that is known."""
     if all(len(row) == len(table.columns) for row in table.shown) and table.shown:
         return table.shown[:_ROWS]
@@ -186,7 +186,7 @@ def known_afterwards(
     columns: Mapping[str, Mapping[str, SliceColumn]],
     sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
-    options: Options,
+    options: ReadingOptions,
 ) -> dict[str, str]:
     """Return the columns that follow from the outcome, and a sentence on each.
 

@@ -1,6 +1,6 @@
 """What a format hands over, and what its columns are taken for: the nouns of reading.
 
-bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Reading` -> `Upload`
+bytes -> formats (in the worker) -> `FileTable` | `Arrays` -> recognition -> `Reading` -> `Upload`
 """
 
 import re
@@ -105,7 +105,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sentences:
+class FileSentences:
     """What is said of a file."""
 
     notes: tuple[str, ...] = ()  # what it was taken for
@@ -118,17 +118,17 @@ NOT_READ = "Not read: "
 """Begins what a note says of sheets that were passed over."""
 
 
-def sentences_of(*parts: "Sentences | Remarks") -> dict[str, Any]:
+def sentences_of(*parts: "FileSentences | Remarks") -> dict[str, Any]:
     """Return what is said of several parts, each sentence once, as fields of another."""
     return {
         kind.name: tuple(dict.fromkeys(s for part in parts for s in getattr(part, kind.name)))
-        for kind in fields(Sentences)
+        for kind in fields(FileSentences)
     }
 
 
 @dataclass
 class Remarks:
-    """Sentences that come up on the way, as in `Sentences`."""
+    """Sentences that come up on the way, as in `FileSentences`."""
 
     notes: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ class Remarks:
     doubts: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, *parts: Sentences) -> Self:
+    def of(cls, *parts: FileSentences) -> Self:
         """Return what is said of several parts, to be added to."""
         return cls(*map(list, sentences_of(*parts).values()))
 
@@ -147,7 +147,7 @@ def unread(name: str, why: str) -> Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Sentences):
+class FileTable(FileSentences):
     """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
 
     The file itself would number the first row ``first_row``: of text and sheets it is the line from
@@ -173,7 +173,7 @@ class Table(Sentences):
 
 
 @dataclass(frozen=True, eq=False)
-class Arrays(Sentences):
+class Arrays(FileSentences):
     """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
 
     A bare array has no name, parts of a nested tuple are called "0.0", "0.1", "1.0", "1.1", and
@@ -183,7 +183,7 @@ class Arrays(Sentences):
     arrays: tuple[Column, ...]
 
 
-Body = Table | Arrays
+Body = FileTable | Arrays
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Reading(Sentences):
+class Reading(FileSentences):
     """What the columns of a table were taken for."""
 
     roles: tuple[ColumnRole, ...]  # one a column
@@ -204,7 +204,7 @@ class Reading(Sentences):
     event: str | None = None  # the value of the outcome that the score is of, where it is known
     proposals: tuple[Proposal, ...] = ()
 
-    def columns_of(self, table: Table, role: ColumnRole) -> list[Column]:
+    def columns_of(self, table: FileTable, role: ColumnRole) -> list[Column]:
         """Return the columns of a role in their order."""
         return [c for c, its in zip(table.columns, self.roles, strict=True) if its == role]
 
@@ -243,7 +243,7 @@ def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
     return replace(column, values=column.values[places], odd=odd)
 
 
-def table_at(table: Table, places: NDArray[np.intp]) -> Table:
+def table_at(table: FileTable, places: NDArray[np.intp]) -> FileTable:
     """Return the rows at some different places, in their order."""
     among = table.among
     if len(places) < table.n_rows:
@@ -473,7 +473,7 @@ class RawEvent(_Raw):
 
 
 @dataclass(frozen=True, eq=False)
-class Contents(Sentences):
+class Contents(FileSentences):
     """All that one file, or several together, holds."""
 
     sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
@@ -483,7 +483,7 @@ class Contents(Sentences):
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadingOptions:
     """How the user overrules what a file is taken for; FileError for a choice that is none.
 
     Of several files, ``together`` says what they are of one another; empty where that is detected.
@@ -528,7 +528,7 @@ class Options:
 
 _TOGETHER = ("rows", "sets", "models", "without")
 
-DEFAULTS = Options()
+DEFAULTS = ReadingOptions()
 
 
 def within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

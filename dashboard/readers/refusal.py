@@ -105,7 +105,7 @@ class Answer:
 
     label: str  # on its button: a few words, the file's own included
     why: str  # what speaks for it, in one short sentence
-    change: Mapping[str, Any]  # the parameters of `Options` that it sets
+    change: Mapping[str, Any]  # the parameters of `ReadingOptions` that it sets
 
 
 class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it wants

@@ -36,15 +36,15 @@ from dashboard.readers.records import (
     ColumnRole,
     ColumnUse,
     Contents,
-    Options,
+    FileSentences,
+    FileTable,
     RawEvent,
     RawSet,
     Reading,
+    ReadingOptions,
     Remarks,
     Role,
-    Sentences,
     SliceColumn,
-    Table,
     is_whole,
     sentences_of,
     under,
@@ -59,7 +59,7 @@ _BY_ORDER = (
 )
 
 
-def contents_of(parsed: Body, options: Options) -> Contents:
+def contents_of(parsed: Body, options: ReadingOptions) -> Contents:
     """Return the sets of a file: what its columns or arrays are for, and their rows."""
     if isinstance(parsed, Arrays):
         return _of_arrays(parsed, options)
@@ -67,7 +67,7 @@ def contents_of(parsed: Body, options: Options) -> Contents:
     return sets_from(parsed, _recognised(parsed, options), options)
 
 
-def _of_arrays(parsed: Arrays, options: Options) -> Contents:
+def _of_arrays(parsed: Arrays, options: ReadingOptions) -> Contents:
     """Return the sets of arrays, each set read as a table."""
     refuse_axes(parsed.arrays)
     parts = parts_of(parsed, options)
@@ -93,17 +93,17 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     named = any(role_of(array.name)[0] != "rows" for array in parsed.arrays)
     return replace(
         first, sets={role: contents.sets["rows"] for role, contents in by_set.items()},
-        **sentences_of(first, second, parts, Sentences(doubts=() if named else (_BY_ORDER,))),
+        **sentences_of(first, second, parts, FileSentences(doubts=() if named else (_BY_ORDER,))),
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
 
 
-def _of_part(parts: Parts, role: Role, options: Options) -> Contents:
+def _of_part(parts: Parts, role: Role, options: ReadingOptions) -> Contents:
     table = parts.tables[role]
     return sets_from(table, parts.readings.get(role) or _recognised(table, options), options)
 
 
-def _all_rows(parts: Parts, options: Options) -> Contents:
+def _all_rows(parts: Parts, options: ReadingOptions) -> Contents:
     """Return the arrays of both sets as one, with the set of each row to group by."""
     first, second = parts.tables.values()
     theirs = {column.name: column for column in second.columns}
@@ -125,7 +125,7 @@ def _all_rows(parts: Parts, options: Options) -> Contents:
     return replace(sets, **sentences_of(sets, parts), preview=None)
 
 
-def _recognised(parsed: Table, options: Options) -> Reading:
+def _recognised(parsed: FileTable, options: ReadingOptions) -> Reading:
     """Return what the columns are for; a refusal shows the first rows."""
     try:
         return recognition.recognise(parsed, options)
@@ -140,7 +140,7 @@ def _recognised(parsed: Table, options: Options) -> Reading:
         raise
 
 
-def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
+def sets_from(table: FileTable, reading: Reading, options: ReadingOptions) -> Contents:
     """Return the sets of a table whose columns are known."""
     known = Contents(
         {}, uses=uses_of(table, reading), preview=preview_of(table, reading),
@@ -153,7 +153,7 @@ def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
         raise
 
 
-def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
+def _sets(table: FileTable, reading: Reading, options: ReadingOptions, known: Contents) -> Contents:
     table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
     cleaned, reading, lines = opened(cleaned, reading)
@@ -183,7 +183,9 @@ def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> 
 class _Roles:
     """The columns of a table by their roles, and what is said of them."""
 
-    def __init__(self, table: Table, reading: Reading, options: Options, remarks: Remarks) -> None:
+    def __init__(
+        self, table: FileTable, reading: Reading, options: ReadingOptions, remarks: Remarks
+    ) -> None:
         self.table, self.reading, self.options, self.remarks = table, reading, options, remarks
         self.lines: Array | None = None  # row of the file of each, where several are one of it
         pairs = zip(table.columns, reading.roles, strict=True)

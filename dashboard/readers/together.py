@@ -27,12 +27,12 @@ from dashboard.readers.records import (
     Column,
     ColumnRole,
     Contents,
-    Options,
+    FileTable,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Remarks,
     Role,
-    Table,
     is_whole,
     rows_at,
     sentences_of,
@@ -62,8 +62,8 @@ class File:
     """A table of one of several files."""
 
     name: str  # of the file without its ending; of several put together, of the first
-    table: Table
-    source: str  # the whole name, as ``together`` of `Options` has it
+    table: FileTable
+    source: str  # the whole name, as ``together`` of `ReadingOptions` has it
     bare: frozenset[str] = frozenset()  # columns that are bare arrays, called as their file
 
     @property
@@ -341,7 +341,7 @@ def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
 # Row by row -----------------------------------------------------------------------------------
 
 
-def parts_under(files: Sequence[File], remarks: Remarks) -> Table:
+def parts_under(files: Sequence[File], remarks: Remarks) -> FileTable:
     """Return the rows of parts of one table under one another, and say so."""
     names = ", ".join(quoted(file.name, 30) for file in files[:4])
     more = f" and {len(files) - 4} more" if len(files) > 4 else ""
@@ -349,7 +349,7 @@ def parts_under(files: Sequence[File], remarks: Remarks) -> Table:
     return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], remarks)
 
 
-def stacked(files: Sequence[File], remarks: Remarks) -> Table:
+def stacked(files: Sequence[File], remarks: Remarks) -> FileTable:
     """Return the rows of all files under one another, in the columns that all have."""
     tables = [file.table for file in files]
     shared = set.intersection(*(file.headings for file in files))
@@ -365,7 +365,7 @@ def stacked(files: Sequence[File], remarks: Remarks) -> Table:
         if column.name in shared
     )
     cuts = [table.cut for table in tables if table.cut is not None]
-    return Table(
+    return FileTable(
         columns, sum(table.n_rows for table in tables), named=tables[0].named,
         cut=np.concatenate(cuts) if cuts else None, **sentences_of(*tables),
     )  # fmt: skip
@@ -386,7 +386,7 @@ def called_as(first: File, second: File) -> File:
 # Side by side ---------------------------------------------------------------------------------
 
 
-def beside(one: File, other: File, options: Options, remarks: Remarks) -> File:
+def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) -> File:
     """Return the columns of two files side by side, the same rows of both together."""
     names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
     order, name = order_by_name(one, other)
@@ -445,7 +445,7 @@ def _in_both(one: File, other: File) -> tuple[str, NDArray[np.intp], NDArray[np.
 
 
 def _order_of_likened(
-    one: File, other: File, options: Options, remarks: Remarks
+    one: File, other: File, options: ReadingOptions, remarks: Remarks
 ) -> tuple[File, File, str] | None:
     """Return both files in one order by ids that are the same once they are written alike."""
     for likened, why in (
@@ -528,7 +528,7 @@ def _counts(ids: Array) -> bool:
 
 
 def _leave_out(
-    files: Sequence[File], name: str, n_both: int, options: Options, remarks: Remarks
+    files: Sequence[File], name: str, n_both: int, options: ReadingOptions, remarks: Remarks
 ) -> None:
     """Ask about rows that are in one file only, or say that they are left out."""
     missing = [(file, file.table.n_rows - n_both) for file in files]
@@ -648,7 +648,7 @@ def same_cells(one: Column, other: Column) -> bool:
 # What they hold --------------------------------------------------------------------------------
 
 
-def contents_together(parsed: Sequence[tuple[str, Body]], options: Options) -> Contents:
+def contents_together(parsed: Sequence[tuple[str, Body]], options: ReadingOptions) -> Contents:
     """Return what one file holds, or several together; models in sheets of one as in files."""
     sheets = sheets_of(parsed)
     if len(parsed) > 1:
@@ -661,7 +661,7 @@ def contents_together(parsed: Sequence[tuple[str, Body]], options: Options) -> C
         return combine_parsed(sheets, options, kind="sheets")
     ((_, whole),) = parsed
     contents = contents_of(whole, options)
-    column = whole.sheets if isinstance(whole, Table) else None
+    column = whole.sheets if isinstance(whole, FileTable) else None
     if column is None or (rows_of_sets(column) and options.sets == "auto"):
         return contents
     listed = ", ".join(plain(name, 30) for name, _ in sheets[:6])
@@ -670,11 +670,11 @@ def contents_together(parsed: Sequence[tuple[str, Body]], options: Options) -> C
     return replace(contents, doubts=(doubt, *contents.doubts))
 
 
-def sheets_of(parsed: Sequence[tuple[str, Body]]) -> list[tuple[str, Table]]:
+def sheets_of(parsed: Sequence[tuple[str, Body]]) -> list[tuple[str, FileTable]]:
     """Return the tables of the sheets that one file put together, by their names."""
     whole = parsed[0][1] if len(parsed) == 1 else None
-    column = whole.sheets if isinstance(whole, Table) else None
-    if column is None or not isinstance(whole, Table):
+    column = whole.sheets if isinstance(whole, FileTable) else None
+    if column is None or not isinstance(whole, FileTable):
         return []
     rest = replace(whole, columns=tuple(c for c in whole.columns if c is not column), sheet="")
     return [
@@ -684,7 +684,7 @@ def sheets_of(parsed: Sequence[tuple[str, Body]]) -> list[tuple[str, Table]]:
 
 
 def combine_parsed(
-    parsed: Sequence[tuple[str, Body]], options: Options, *, kind: str = "files"
+    parsed: Sequence[tuple[str, Body]], options: ReadingOptions, *, kind: str = "files"
 ) -> Contents:
     """Return what several files together hold, or several sheets, as ``kind`` calls them."""
     remarks = Remarks()
@@ -706,8 +706,10 @@ def combine_parsed(
     return _two_sets([first, called_as(first, second)], options, remarks, why)
 
 
-def ways_of(parsed: Sequence[tuple[str, Body]], options: Options) -> tuple[tuple[str, ...], ...]:
-    """Return what several files may be of one another: choices for ``together`` of `Options`."""
+def ways_of(
+    parsed: Sequence[tuple[str, Body]], options: ReadingOptions
+) -> tuple[tuple[str, ...], ...]:
+    """Return what several files may be of one another: ``together`` of `ReadingOptions`."""
     try:
         files = [_as_file(name, one, options) for name, one in parsed]
         both = pairings(files)
@@ -729,7 +731,7 @@ def ways_of(parsed: Sequence[tuple[str, Body]], options: Options) -> tuple[tuple
     return tuple(ways) if len(ways) > 1 else ()
 
 
-def _as_file(name: str, parsed: Body, options: Options) -> File:
+def _as_file(name: str, parsed: Body, options: ReadingOptions) -> File:
     """Return a file as one table; a bare array is called as its file."""
     stem = (name.rsplit(".", 1)[0] if ending_of(name) in FORMATS else name) or name
     if isinstance(parsed, Arrays):
@@ -753,7 +755,7 @@ def _as_file(name: str, parsed: Body, options: Options) -> File:
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Body]], options: Options, remarks: Remarks
+    parsed: Sequence[tuple[str, Body]], options: ReadingOptions, remarks: Remarks
 ) -> Sequence[tuple[str, Body]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
@@ -779,7 +781,7 @@ def _without_training(files: list[File], remarks: Remarks) -> list[File]:
 # Reading --------------------------------------------------------------------------------------
 
 
-def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Contents:
+def _read(table: FileTable, options: ReadingOptions, columns: Sequence[Column] = ()) -> Contents:
     """Return the sets of a table, with further columns to group by."""
     wide = any(c.values.ndim > 1 and c.texts is None for c in table.columns)
     known = reading_of(table, (), options) if wide else recognition.recognise(table, options)
@@ -797,7 +799,7 @@ def _with(contents: Contents, remarks: Remarks) -> Contents:
     return replace(contents, **sentences_of(remarks, contents))
 
 
-def _one_set(files: Sequence[File], options: Options, remarks: Remarks) -> Contents:
+def _one_set(files: Sequence[File], options: ReadingOptions, remarks: Remarks) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
     groups = groups_of(files)
     ways = pairings(files)
@@ -817,7 +819,9 @@ def _one_set(files: Sequence[File], options: Options, remarks: Remarks) -> Conte
     return _with(_read(table, options, (column,)), remarks)
 
 
-def _two_sets(files: Sequence[File], options: Options, remarks: Remarks, why: str) -> Contents:
+def _two_sets(
+    files: Sequence[File], options: ReadingOptions, remarks: Remarks, why: str
+) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
     remarks.notes.append(
@@ -853,7 +857,7 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
-def _each_alone(files: Sequence[File], options: Options, remarks: Remarks) -> Contents:
+def _each_alone(files: Sequence[File], options: ReadingOptions, remarks: Remarks) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
     sets: dict[Role, RawSet | RawEvent] = {
@@ -874,7 +878,9 @@ def _each_alone(files: Sequence[File], options: Options, remarks: Remarks) -> Co
     return replace(first, sets=sets, uses=uses, **sentences_of(remarks, first, second))
 
 
-def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) -> RawSet | RawEvent:
+def _of_file(
+    raw: RawSet | RawEvent, table: FileTable, values: NDArray[np.bool_]
+) -> RawSet | RawEvent:
     """Return rows that are numbered as their own file numbers them."""
     return replace(raw, among=within(table.among, values), first_row=table.first_row)
 
@@ -882,7 +888,7 @@ def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) ->
 # Which belong together ------------------------------------------------------------------------
 
 
-def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[File]], str]:
+def _sets(files: Sequence[File], options: ReadingOptions) -> tuple[Sequence[Sequence[File]], str]:
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
     chosen = [file for file in files if file.source in options.together[1:]]
     others = [file for file in files if file not in chosen]
@@ -938,7 +944,7 @@ def _first_model(files: Sequence[File]) -> tuple[str, ...]:
     return without(models[0], models)
 
 
-def _one(files: Sequence[File], options: Options, remarks: Remarks) -> File:
+def _one(files: Sequence[File], options: ReadingOptions, remarks: Remarks) -> File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
         replace(

@@ -19,12 +19,12 @@ from dashboard.readers.records import (
     Array,
     ColumnUse,
     Contents,
-    Options,
+    FileSentences,
     Preview,
     Proposal,
     RawSet,
+    ReadingOptions,
     Role,
-    Sentences,
     SliceColumn,
     ValuesKind,
 )
@@ -35,7 +35,7 @@ N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Upload(Sentences):
+class Upload(FileSentences):
     """What was found in a file, what it was taken for, and what was fixed."""
 
     name: str  # as shown; never a path
@@ -54,7 +54,7 @@ class Upload(Sentences):
     # has a value for each group of the rows.
     columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
-    options: Options = field(default_factory=Options, repr=False)
+    options: ReadingOptions = field(default_factory=ReadingOptions, repr=False)
     summary: AnySummary | None = None  # of the rows, where files are summaries
     summaries: Mapping[str, AnySummary] = field(default_factory=dict, repr=False)  # by their names
 

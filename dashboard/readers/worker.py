@@ -27,7 +27,7 @@ from dashboard.readers.limits import (
     set_limits,
     system_bounds_memory,
 )
-from dashboard.readers.records import Arrays, Body, Column, Odd, Table, Texts
+from dashboard.readers.records import Arrays, Body, Column, FileTable, Odd, Texts
 from dashboard.readers.refusal import FileError, PassingError
 
 __all__ = ["WORKERS", "parse_apart"]
@@ -36,7 +36,7 @@ __all__ = ["WORKERS", "parse_apart"]
 # What the worker answers: a line of JSON, then the bytes of arrays, checked when it is opened ---
 
 
-_KINDS = {kind.__name__: kind for kind in (Table, Arrays, Column, Odd, Texts)}
+_KINDS = {kind.__name__: kind for kind in (FileTable, Arrays, Column, Odd, Texts)}
 _TYPES = {code: np.dtype(code) for code in (
     "|b1", "|i1", "|u1", *(f"<{k}{n}" for k in "iu" for n in (2, 4, 8)), "<f2", "<f4", "<f8")
 }  # fmt: skip
@@ -102,7 +102,7 @@ def read_parsed(read: Read, most: int) -> Body:
         parsed = None if refused else _opened(head, read, most)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise FileError("file", "an answer that cannot be read", "the file once more") from error
-    if not isinstance(parsed, (Table, Arrays)):
+    if not isinstance(parsed, (FileTable, Arrays)):
         raise FileError(*map(str, refused or ("file", "no answer", "the file once more")))
     return parsed
 
@@ -171,7 +171,7 @@ def _check_column(column: Column) -> None:
         raise ValueError(rows[-1])
 
 
-def _check_table(table: Table) -> None:
+def _check_table(table: FileTable) -> None:
     """Raise if a column that is kept, or the rows that were passed over, are not of its length."""
     if type(table.n_rows) is not int or type(table.first_row) is not int or table.n_rows < 0:
         raise TypeError(table.n_rows)
@@ -200,7 +200,7 @@ def _check_codes(codes: Array, texts: Sequence[str]) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "Odd": _check_odd, "Column": _check_column, "Table": _check_table, "Texts": _check_texts,
+    "Odd": _check_odd, "Column": _check_column, "FileTable": _check_table, "Texts": _check_texts,
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from calibcore.inference import Inference
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
-    Dealt,
+    FoldPlan,
     estimate_contest,
     run_contest,
     usual,
@@ -33,11 +33,11 @@ from dashboard.document.blocks import (
     Cell,
     Pictures,
     Report,
+    ReportDetails,
     Row,
     Section,
     Sentences,
     Table,
-    Typed,
 )
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -89,13 +89,13 @@ MOST_COLUMNS = 8
 class ReportRequest:
     """What a report is to hold beyond a scene."""
 
-    typed: Typed = field(default_factory=Typed)
+    typed: ReportDetails = field(default_factory=ReportDetails)
     """By the user."""
     decisions: Choices = field(default_factory=Choices)
     """What the page of decisions is asked."""
     n_tried: int = 1
     """Combinations of settings that were evaluated on these data."""
-    dealt: Dealt = field(default_factory=Dealt)
+    dealt: FoldPlan = field(default_factory=FoldPlan)
     """The folds of the comparison of calibrators."""
     compare: bool = True
     """Whether calibrators are compared, where that does not take long."""
@@ -333,7 +333,7 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
         yield lines("none", [words.NO_GROUPS])
 
 
-def _contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> tuple[Block, ...]:
+def _contest(scene: Scene, results: ComparisonResults | None, dealt: FoldPlan) -> tuple[Block, ...]:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if results is None or len(results.contestants) < 2:
         return (lines("none", [words.NOT_COMPARED]),)

@@ -8,7 +8,7 @@ from calibcore.frames import measures_frame
 from calibcore.inference import Inference
 from calibcore.verdict import Verdict, group_verdicts, side_verdict
 from dashboard.compute.subgroups import find_groups
-from dashboard.compute.verdict import findings_of
+from dashboard.compute.verdict import badges_of
 from dashboard.scene import Scene
 from dashboard.texts.badges import FITTED
 
@@ -26,7 +26,7 @@ def _verdict(scene: Scene) -> Verdict:
     evaluated, groups = scene.evaluated, find_groups(scene)
     before = side_verdict(evaluated.before)
     off = group_verdicts(groups.before, groups.name)
-    if not evaluated.calibrated or findings_of(scene)["After"] is FITTED:
+    if not evaluated.calibrated or badges_of(scene)["After"] is FITTED:
         return Verdict(before, None, off)
     after = side_verdict(evaluated.after, evaluated.before)
     return Verdict(before, after, off, group_verdicts(groups.after, groups.name))

@@ -20,7 +20,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.grouping import Grouping
 from dashboard.cli.output import write_file
 from dashboard.compute.split import ways
-from dashboard.document.blocks import Typed
+from dashboard.document.blocks import ReportDetails
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
 from dashboard.readers import SliceColumn, Upload
@@ -62,7 +62,7 @@ def write(
     rerun = "" if request is None else words.in_python(request)
     report = report_of(
         scene,
-        ReportRequest(Typed(**typed), compare=compare, rerun=rerun),
+        ReportRequest(ReportDetails(**typed), compare=compare, rerun=rerun),
         progress or (lambda _: None),
     )
     text = json_of(report) if ending == ".json" else html_of(report, brief=page)

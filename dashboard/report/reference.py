@@ -22,7 +22,7 @@ _FEW = 3
 _WANTED = "a report that `fractile audit --json` wrote"
 
 
-class Reference(NamedTuple):
+class ReferenceBatch(NamedTuple):
     """An audited batch."""
 
     subject: str
@@ -92,7 +92,7 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     }
 
 
-def read_reference(text: str) -> Reference:
+def read_reference(text: str) -> ReferenceBatch:
     """Read the JSON of a report.
 
     Raises `CalibrationInputError` for anything but a report of this format that holds its rows by
@@ -124,7 +124,7 @@ def read_reference(text: str) -> Reference:
         raise CalibrationInputError("against", "rows by score that cannot be", _WANTED)
     counted = Tally(scores, rows, hits, int(rows.sum()))
     subject, digest = (str(report.get(name, "")) for name in ("subject", "sha256"))
-    return Reference(subject, reading, counted, files, digest, classes)
+    return ReferenceBatch(subject, reading, counted, files, digest, classes)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from dashboard.readers import Upload
 from dashboard.readers.formats.heading import unnamed
 from dashboard.readers.meaning.scale import SHARES
 from dashboard.readers.recognition.refused import HUNDREDTHS
-from dashboard.readers.records import ColumnRole, Options, RawSet, Role, SliceColumn
+from dashboard.readers.records import ColumnRole, RawSet, ReadingOptions, Role, SliceColumn
 from dashboard.readers.refusal import FileError, Question, quoted
 from dashboard.tables import harmless
 from dashboard.take_home.words import SCORE_HEAD, in_percent
@@ -62,7 +62,9 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     return DataFrame({**fixed, **renamed, **values})
 
 
-def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+def rows_for(
+    file: CalibratorFile, options: ReadingOptions, read: Callable[[ReadingOptions], Upload]
+) -> Upload:
     """Read new rows for a calibrator, from the columns that it was fitted on.
 
     ``file``: the calibrator. The columns of one by group are groups, whatever they look like.
@@ -95,7 +97,9 @@ def _of_one_score(upload: Upload) -> bool:
     return any(isinstance(raw, RawSet) and len(raw.headings or ()) == 1 for raw in sets)
 
 
-def _in_unit(file: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+def _in_unit(
+    file: CalibratorFile, options: ReadingOptions, read: Callable[[ReadingOptions], Upload]
+) -> Upload:
     """Read rows; the column that was in percent for the fit is so again, unless they are told."""
     if not file.percent_column or options.values != "auto":  # noqa: PD011 - no data frame
         return read(options)

@@ -16,7 +16,7 @@ from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
 from dashboard.compute.files import plain_split, row_numbers
 from dashboard.compute.split import slicings_for
-from dashboard.readers import Options, Upload
+from dashboard.readers import ReadingOptions, Upload
 from dashboard.readers.records import RawSet
 from dashboard.scene import Scene
 from dashboard.take_home import words
@@ -71,7 +71,7 @@ _MOST_BYTES = 40_000_000
 
 
 def saved(
-    data: bytes, upload: Upload, read: Callable[[Options], Upload]
+    data: bytes, upload: Upload, read: Callable[[ReadingOptions], Upload]
 ) -> tuple[CalibratorFile, Upload]:
     """Return a saved calibrator, and rows without outcomes as it takes them; see `rows_for`.
 

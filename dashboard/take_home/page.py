@@ -8,7 +8,7 @@ import streamlit as st
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from dashboard.opening.choices import show_question
-from dashboard.readers import Options, Upload
+from dashboard.readers import ReadingOptions, Upload
 from dashboard.readers.refusal import Question
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
@@ -26,7 +26,7 @@ _KINDS = {
 }
 
 
-def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
+def offer_saved(upload: Upload, read: Callable[[ReadingOptions], Upload]) -> None:
     """Offer to apply a saved calibrator to a file without outcomes, and to save the rows.
 
     ``upload``: the file. ``read``: reads it by other options: from the columns that the calibrator

@@ -19,7 +19,7 @@ from calibcore.inference import (
 )
 from calibcore.verdict import DETECTION_LEVEL, detected, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
-from dashboard.texts.badges import finding_since, no_information, shape
+from dashboard.texts.badges import badge_since, no_information, shape
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
 from dashboard.texts.methods import method_name
@@ -31,9 +31,9 @@ from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
 TOP = TopR(1)
 
-_COMPARE = "compare", "Compare calibrators"
+_COMPARE = "calibrators", "Compare calibrators"
 _CLASSES = "reliability", "See every class"
-_SUBGROUPS = "slices", "See subgroups"
+_SUBGROUPS = "subgroups", "See subgroups"
 """Address of the page that shows more, and what the link to it says."""
 
 
@@ -198,7 +198,7 @@ BY_GROUP = "by_group"
 
 
 @dataclass(frozen=True)
-class Corrected:
+class GroupCorrection:
     """What calibration by a column comes to in the worst subgroup."""
 
     by: str
@@ -211,7 +211,7 @@ class Corrected:
     """Its mean gap without and with it: mean score minus observed frequency."""
 
 
-def with_correction(steps: Sequence[Step], correction: Corrected | None) -> list[Step]:
+def with_correction(steps: Sequence[Step], correction: GroupCorrection | None) -> list[Step]:
     """Put the advice to calibrate by group behind that to look at subgroups.
 
     Where the comparison advises it already, only what it does to the worst subgroup is added.
@@ -219,7 +219,7 @@ def with_correction(steps: Sequence[Step], correction: Corrected | None) -> list
     Example: "**Consider calibration by group (ward).** It takes the mean gap of ward = C from
     -10.0 to +0.2 pp (cross-validated). ..."
     """
-    places = [place for place, step in enumerate(steps) if step.page == "slices"]
+    places = [place for place, step in enumerate(steps) if step.page == "subgroups"]
     advised = any(step.method == BY_GROUP for step in steps)
     if correction is None or not (places or advised):
         return list(steps)
@@ -290,7 +290,7 @@ def _second_class(evidence: Evidence, screen: ClassScreen, text: str) -> Step | 
     n_samples, name = screen.n_samples, evidence.class_names[1]
     mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
     ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
-    what = finding_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
+    what = badge_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
     if what.direction == "both":
         size = f" (KS error {percent(ks_error, n_samples)})"
     else:
@@ -477,7 +477,11 @@ def _subgroup_off(evidence: Evidence) -> bool:
 
 def _groups(evidence: Evidence) -> Step | None:
     """Point to a subgroup with a fault of its own, if not said first."""
-    if evidence.groups is None or not _subgroup_off(evidence) or _main(evidence).page == "slices":
+    if (
+        evidence.groups is None
+        or not _subgroup_off(evidence)
+        or _main(evidence).page == "subgroups"
+    ):
         return None
     when = "" if evidence.groups.after is evidence.groups.before else " after calibration"
     worst = evidence.groups.worst(after=True)
@@ -503,7 +507,7 @@ def _leave(evidence: Evidence, *, harmful: bool) -> Step:
     return Step(
         f"**Use the uncalibrated scores.** No miscalibration detected{_overall(evidence)}. A mean"
         f" gap of {gap} would have been detected with 80% probability. {subgroups}",
-        "slices",
+        "subgroups",
         "Check subgroups",
     )
 
@@ -554,7 +558,7 @@ def _certain_first(evidence: Evidence, use: str) -> Step | None:
     if not nll:
         return None
     do = _KEEP if _can_constrain(evidence) else "try another calibrator"
-    return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "compare", _BY_NLL)
+    return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "calibrators", _BY_NLL)
 
 
 def _too_few(evidence: Evidence) -> Step | None:
@@ -582,7 +586,7 @@ def _likelihood(evidence: Evidence) -> Step | None:
         text = "**Check the NLL.** It is worse."
     else:
         return None
-    return Step(f"{text}{_cure(evidence)}", "compare", _BY_NLL)
+    return Step(f"{text}{_cure(evidence)}", "calibrators", _BY_NLL)
 
 
 def _cure(evidence: Evidence) -> str:

@@ -90,7 +90,7 @@ _SCORED = (
 )
 
 
-def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Badge:
+def badge_for(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Badge:
     """Return what a mean gap, score minus observed frequency, and a KS error amount to.
 
     ``mean_gap``, ``ks_error``: of the scores; where the mean gap is less than half of the KS error,
@@ -98,31 +98,31 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     detected. ``prediction``: whether the scores are of a prediction, which is over- or
     underconfident, rather than of a class or a risk, whose scores are too high or too low.
 
-    >>> finding(0.05, 0.05, 0.001, prediction=True).word
+    >>> badge_for(0.05, 0.05, 0.001, prediction=True).word
     'Overconfident'
-    >>> finding(-0.01, 0.04, 0.001, prediction=False).word
+    >>> badge_for(-0.01, 0.04, 0.001, prediction=False).word
     'Some too high, others too low'
     """
     return of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
 
 
 def of_direction(direction: Direction, *, prediction: bool) -> Badge:
-    """Return the words of a direction, as `finding`."""
+    """Return the words of a direction, as `badge_for`."""
     words = _CONFIDENT if prediction else _SCORED
     return next(one for one in words if one.direction == direction)
 
 
-def finding_since(
+def badge_since(
     mean_gap: float, ks_error: float, p_value: float, *, remains: bool, prediction: bool
 ) -> Badge:
-    """Return what one of many amounts to, as `finding`, or that its mean gap still `remains`."""
+    """Return what one of many amounts to, as `badge_for`, or that its mean gap still `remains`."""
     if not remains:
-        return finding(mean_gap, ks_error, p_value, prediction=prediction)
+        return badge_for(mean_gap, ks_error, p_value, prediction=prediction)
     badge = of_direction("too high" if mean_gap > 0 else "too low", prediction=prediction)
     return badge if p_value < DETECTION_LEVEL else still(badge)
 
 
-def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Badge:
+def side_badge(side: Side, *, prediction: bool, before: Side | None = None) -> Badge:
     """Return the words of `calibcore.verdict.state_of`, which are facts."""
     direction, left, why = state_of(side, before)
     if why is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from calibcore.inference import ClassScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import CLASS_BINS
-from dashboard.texts.badges import NOT_DETECTED, finding_since
+from dashboard.texts.badges import NOT_DETECTED, badge_since
 from dashboard.texts.numbers import escape_markdown, p_words
 
 HEADING = "Classes"
@@ -62,7 +62,7 @@ def class_side(screen: ClassScreen, k: int, digits: int) -> OneSide:
     """Return what is shown of a class on one side."""
     mean_gap, left = float(screen.mean_gap[k]), bool(screen.remains[k])
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
-    since = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
+    since = badge_since(mean_gap, error, adjusted, remains=left, prediction=False)
     verdict = "not detected" if since is NOT_DETECTED else since.in_sentence
     return OneSide(share(error, digits), since.icon, verdict, p_words(adjusted), since.kind)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from calibcore.calibrators import FittedByGroup, FittedMulticalibration
-from calibcore.calibrators.base import Fitted
-from calibcore.calibrators.descriptions import Listed, percent, rounded
+from calibcore.calibrators.base import FittedCalibrator
+from calibcore.calibrators.descriptions import DescriptionTable, percent, rounded
 from dashboard.texts.numbers import span
 from dashboard.texts.rows import rows, say_rows
 from dashboard.texts.subgroups import slice_name
@@ -23,7 +23,7 @@ Names = Sequence[tuple[str, Sequence[str]]]
 """Of each column what it is called, and its groups; text of the file."""
 
 
-def how(fitted: Fitted) -> str:
+def how(fitted: FittedCalibrator) -> str:
     """Return how the numbers of groups are read; empty where there are none."""
     match fitted:
         case FittedByGroup():
@@ -34,18 +34,18 @@ def how(fitted: Fitted) -> str:
             return ""
 
 
-def listed(fitted: Fitted, names: Names) -> Listed | None:
+def listed(fitted: FittedCalibrator, names: Names) -> DescriptionTable | None:
     """Return what is added for each group, by its name; None where there is nothing to list."""
     match fitted:
         case FittedByGroup(groups=groups, shift=shift, slope=slope):
             (_, own) = names[0]
             numbers = zip(groups.tolist(), shift, slope, strict=True)
-            return Listed(
+            return DescriptionTable(
                 ("Group", "Shift", "Slope"),
                 [(own[code], rounded(added), rounded(times)) for code, added, times in numbers],
             )
         case FittedMulticalibration(shift=shift) if shift.size:
-            return Listed(("Group", "Scores", "Shift"), _cells(fitted, names))
+            return DescriptionTable(("Group", "Scores", "Shift"), _cells(fitted, names))
         case _:
             return None
 

@@ -8,7 +8,7 @@ import numpy as np
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from calibcore.synthetic import CalibratorAgainstTruth, EstimatorStudy, Redraws, Truth
-from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_of
+from dashboard.learn.laboratory import N_BINS, N_DRAWS, LaboratoryModel, Result, preset_of
 from dashboard.samples import Sample
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
@@ -45,7 +45,7 @@ NUMBERS: Mapping[str, tuple[str, int]] = {
     "beta1": ("\u03b21", 10),
     "seed": ("Seed", 1),
 }
-"""Label of each number, and what one unit of it is in `Chosen`."""
+"""Label of each number, and what one unit of it is in `LaboratoryModel`."""
 
 HANDLE, HEIGHT = "Score of the handle (%)", "True frequency there (%)"
 DRAW, DRAW_MANY = "Draw again", f"Draw {N_DRAWS} times"
@@ -84,7 +84,7 @@ UNUSABLE = "This link stands for no model of the laboratory; the usual one is sh
 _NAMES = {measure.key: (measure.name, measure.unit) for measure in METRICS}
 
 
-def sample(chosen: Chosen) -> Sample:
+def sample(chosen: LaboratoryModel) -> Sample:
     """Describe a model of the laboratory as the samples are described."""
     alike = preset_of(chosen)
     return Sample(

@@ -95,7 +95,7 @@ DEFINED = "Click a name for its definition."
 
 
 @dataclass(frozen=True)
-class Shown:
+class NumberText:
     """A number as it is written, and below it, smaller, what is known of it."""
 
     value: str
@@ -110,10 +110,10 @@ class MeasureRow:
     definition: str
     source: str
     """Of the measure."""
-    before: Shown
-    after: Shown
-    change: Shown
-    perfect: Shown
+    before: NumberText
+    after: NumberText
+    change: NumberText
+    perfect: NumberText
     """Its cells; ``perfect`` is the 95% limit under perfect calibration."""
     mark: Mark | None
     """The change in a word."""
@@ -204,11 +204,11 @@ def _row(
         name=row.measure.name,
         definition=f"{definition} {note}".strip(),
         source=row.measure.source,
-        before=Shown(
+        before=NumberText(
             measured(row, row.before, n_samples),
             _note(row, row.before, before, evaluated.before) if has_both else "",
         ),
-        after=Shown(
+        after=NumberText(
             measured(row, row.after, n_samples), _note(row, row.after, after, evaluated.after)
         ),
         change=_change(row, finding.change if finding else None, n_samples),
@@ -243,12 +243,12 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
     )
 
 
-def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
+def _change(row: Comparison, change: Interval | None, n_samples: int) -> NumberText:
     if row.measure.group == "test":
-        return Shown("\u2013")
+        return NumberText("\u2013")
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
-    return Shown(measured_change(row, n_samples, interval=change), interval)
+    return NumberText(measured_change(row, n_samples, interval=change), interval)
 
 
 def _note(row: Comparison, value: float | None, known: Uncertainty | None, side: Side) -> str:
@@ -298,7 +298,7 @@ def _interval(
     return span(low, high)
 
 
-def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetResult) -> Shown:
+def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetResult) -> NumberText:
     """Return the 95% limit under perfect calibration; a dash where the scores alone decide it.
 
     Those of after, as `perfect_limits` decides.
@@ -306,10 +306,10 @@ def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetRes
     n_samples = evaluated.n_samples
     low, high = perfect_limits(row.measure, uncertainty, evaluated.after.curves)
     if math.isnan(low) and math.isnan(high):
-        return Shown("\u2013")
+        return NumberText("\u2013")
     if not math.isnan(low) and not math.isnan(high):
-        return Shown(span(measured(row, low, n_samples), measured(row, high, n_samples)))
+        return NumberText(span(measured(row, low, n_samples), measured(row, high, n_samples)))
     if math.isnan(high):
-        return Shown(f"> {measured(row, low, n_samples)}")
+        return NumberText(f"> {measured(row, low, n_samples)}")
     sign = "\u2264" if row.measure.unit == "rows" else "<"  # no count is below 0
-    return Shown(f"{sign} {measured(row, high, n_samples)}")
+    return NumberText(f"{sign} {measured(row, high, n_samples)}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from calibcore.auditing import AuditRequest as AuditAsked
+from calibcore.auditing import AuditRequest
 from calibcore.grouping import Grouping
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS
@@ -261,7 +261,7 @@ def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str
     return ["--costs", *(f"{one:.12g}" for one in costs)]
 
 
-def in_python(audit: AuditAsked) -> str:
+def in_python(audit: AuditRequest) -> str:
     """Return how the library finds the same figures."""
     rows, n_bins = "split" if audit.seed is None else "data, outcomes", audit.options.n_bins
     options = f"event={audit.event!r}, calibrator={audit.calibrator!r}, n_bins={n_bins}"

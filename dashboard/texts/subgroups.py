@@ -174,7 +174,7 @@ def only_line(part: str, n_rows: int, n_all: int) -> str:
 _NAMED = 4
 """Miscalibrated subgroups that are named."""
 
-Named = Callable[[GroupGaps, int], tuple[str, str]]
+GroupNamer = Callable[[GroupGaps, int], tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ class Groups:
     before: GroupGaps
     after: GroupGaps
     """The same object where nothing was fitted."""
-    name: Named
+    name: GroupNamer
     """Given one of them and a group, what it is grouped by and its name."""
     prediction: bool
     """Whether scores are of a prediction, rather than of a class or a risk."""

@@ -11,7 +11,7 @@ from calibcore.inference.refits import N_DRAWS
 from calibcore.metrics import Measure
 from calibcore.verdict import remains
 from dashboard.texts.badges import LEFT
-from dashboard.texts.measures import MARKS, MeasureRow, Shown, finding_for, measure_rows
+from dashboard.texts.measures import MARKS, MeasureRow, NumberText, finding_for, measure_rows
 from dashboard.texts.numbers import (
     INFINITY,
     MINUS,
@@ -149,7 +149,7 @@ def _note(compared: Comparison, mark: Mark | None, n_samples: int) -> str:
     return change if change.startswith(("+", MINUS)) else "unchanged"
 
 
-def _between(before: Shown, after: Shown) -> str:
+def _between(before: NumberText, after: NumberText) -> str:
     """Return the intervals of both sides, once where they are the same or one is not known."""
     known = [shown.note for shown in (before, after) if shown.note]
     return " \u2192 ".join(dict.fromkeys(known))

@@ -22,10 +22,10 @@ from dashboard.texts.badges import (
     NOT_DETECTED,
     Badge,
     evidence,
-    finding_of,
     opposite_range,
     ranges_sentence,
     shape,
+    side_badge,
 )
 from dashboard.texts.events import EventWords
 from dashboard.texts.glossary import SHORT_NAMES
@@ -60,12 +60,12 @@ NEXT_STEP = "Change the file or the settings on the left, or choose another file
 def how_far(
     side: Side,
     event: EventWords,
-    finding: Badge,
+    badge: Badge,
     *,
     expert: bool = False,
     before: Side | None = None,
 ) -> str:
-    """Return what follows the words of a `finding` of one side: numbers from its result.
+    """Return what follows the words of a `badge` of one side: numbers from its result.
 
     With how large it was ``before`` calibration, where this is after it.
 
@@ -79,15 +79,15 @@ def how_far(
         score=percent(mean_score, n_samples, finer=finer),
         observed=percent(observed, n_samples, finer=finer),
     )
-    if not finding.one_way:
+    if not badge.one_way:
         means = means.replace(", but ", ", ")
-    shown = _how_much(finding, side, finer)
-    other = opposite_range(side) if finding.one_way else ""
-    if before is not None and finding.one_way and not other:
+    shown = _how_much(badge, side, finer)
+    other = opposite_range(side) if badge.one_way else ""
+    if before is not None and badge.one_way and not other:
         gap = mean_gap_of(before)
         way = "" if gap * mean_gap_of(side) > 0 else f" too {'high' if gap > 0 else 'low'}"
         shown += f" (before: {percent(abs(gap), n_samples, finer=finer).removesuffix('%')}{way})"
-    if finding.direction == "both":  # which has no mean gap for its size
+    if badge.direction == "both":  # which has no mean gap for its size
         now = percent(curves.ks_error, n_samples)
         was = now if before is None else percent(before.curves.ks_error, n_samples)
         size = f"{KS} {now}"
@@ -102,25 +102,25 @@ def how_far(
 
 
 @says_rows
-def _how_much(finding: Badge, side: Side, finer: int) -> str:
+def _how_much(badge: Badge, side: Side, finer: int) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
-    if finding is CHANCE:
+    if badge is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
         return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
-    if finding is CONSTANT:
+    if badge is CONSTANT:
         return f" for all rows. {NOT_DETECTED.word}"
-    if finding in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
+    if badge in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
         return ""
-    if finding.direction == "both":
+    if badge.direction == "both":
         what = shape(side.omnibus, named=True)
         return f", {what}" if what else ""
     size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples, finer=finer)}"
     return size if detected(side) else f"{size}, though no longer detected"
 
 
-def badge(name: str, finding: Badge) -> str:
+def badge_markdown(name: str, badge: Badge) -> str:
     """Return the verdict of one side as a badge, for Markdown."""
-    return f":{finding.colour}-badge[{finding.icon} {name}: {finding.in_sentence}]"
+    return f":{badge.colour}-badge[{badge.icon} {name}: {badge.in_sentence}]"
 
 
 def named_sides(evaluated: SetResult) -> dict[str, Side]:
@@ -129,10 +129,10 @@ def named_sides(evaluated: SetResult) -> dict[str, Side]:
     return {**sides, "After": evaluated.after} if evaluated.calibrated else sides
 
 
-def findings(
+def side_badges(
     result: AuditResult, evaluated: SetResult, event: EventWords, groups: Groups | None = None
 ) -> dict[str, Badge]:
-    """Return the finding of each side by its name; Before alone where nothing was calibrated.
+    """Return the badge of each side by its name; Before alone where nothing was calibrated.
 
     That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
     miscalibrated, or scores drift, "no miscalibration detected" is no verdict.
@@ -140,7 +140,7 @@ def findings(
     badges = {}
     for name, side in named_sides(evaluated).items():
         after = name == "After"
-        one = finding_of(
+        one = side_badge(
             side, prediction=event.prediction, before=evaluated.before if after else None
         )
         if after and one.direction == "none" and (evaluated is not result.test or result.same_data):
@@ -163,15 +163,15 @@ def verdict_lines(
 ) -> dict[str, str]:
     """Return the verdict of each side by its name, for Markdown: a badge, and its size.
 
-    ``badges``: `findings`. ``method``: key of the calibrator.
+    ``badges``: `side_badges`. ``method``: key of the calibrator.
     """
     sides, lines = named_sides(evaluated), {}
-    for name, finding in badges.items():
+    for name, badge in badges.items():
         before, called = None, name
         if name == "After":
             before, called = sides["Before"], f"After {SHORT_NAMES[method_of(method)]}"
-        size = how_far(sides[name], event, finding, expert=expert, before=before)
-        lines[name] = f"{badge(called, finding)}{size}"
+        size = how_far(sides[name], event, badge, expert=expert, before=before)
+        lines[name] = f"{badge_markdown(called, badge)}{size}"
     return lines
 
 
@@ -180,7 +180,7 @@ def where_off(
 ) -> dict[str, str]:
     """Return which subgroups and ranges of scores are off on each side, for Markdown.
 
-    ``badges``: `findings`; of a side that is looked at on the rows of its fit, nothing is said.
+    ``badges``: `side_badges`; of a side that is looked at on the rows of its fit, nothing is said.
     """
     where = {}
     for name, side in named_sides(evaluated).items():

@@ -4,7 +4,7 @@ import streamlit as st
 
 from calibcore.comparison import Contestant, Picks
 from dashboard.compute.advice import advice_text, advised_group
-from dashboard.compute.comparison import Dealt, conclusion_of, group_of, recommendation_of
+from dashboard.compute.comparison import FoldPlan, conclusion_of, group_of, recommendation_of
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key, method_of, options_of
 from dashboard.texts import comparison as words
@@ -14,7 +14,7 @@ from dashboard.widgets import address
 from dashboard.widgets.blocks import write
 
 
-def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> str:
+def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: FoldPlan) -> str:
     """Show what is known of the best, of those that are level, and of the test set.
 
     Return the key of the calibrator that is advised; "" for none.

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.compute.split import Slicing, groupings, slicing_of, ways
 from dashboard.readers import Upload
-from dashboard.scene import Part
+from dashboard.scene import EvaluatedPart
 from dashboard.settings import NO_METHOD, Settings, Slice, method_by_key
 from dashboard.texts import rows as rows_words
 from dashboard.texts import subgroups as words
@@ -74,7 +74,7 @@ def choose_part(by: str, value: str, until: str = "") -> None:
     address.put_values({_BY: by, _VALUE: value, _UNTIL: until})
 
 
-def show_part(part: Part | None) -> None:
+def show_part(part: EvaluatedPart | None) -> None:
     """Show which rows every page evaluates, with a button for all rows."""
     place = st.container()  # there with or without a line, so that what follows keeps its place
     if part is None:

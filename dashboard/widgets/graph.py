@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.evaluation import SetResult
 from dashboard import style
-from dashboard.figures import Mark
+from dashboard.figures import RowMark
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
 from dashboard.texts.comparison import ALL_COLUMNS
@@ -24,7 +24,7 @@ def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a cli
     caption: str,
     note: str = "",
     *,
-    mark: Mark | None = None,
+    mark: RowMark | None = None,
     titles: Titles = AS_DRAWN,
     on_click: Callable[[], None] | None = None,
 ) -> None:

@@ -19,7 +19,7 @@ APPLY = "Apply"
 
 
 @dataclass(frozen=True)
-class PaperTable:
+class PaperSettings:
     """What a table of a paper was made with."""
 
     name: str
@@ -57,7 +57,7 @@ def _gupta(
     measures: tuple[str, ...],
     text: str,
     method: str = "spline",
-) -> PaperTable:
+) -> PaperSettings:
     """Return the settings of a table; its spline is the paper's own, also in a comparison."""
     event, rank = where
     in_bins = {"bins": 25} if "ece" in measures else {}
@@ -65,7 +65,7 @@ def _gupta(
     usual = usual_options(method)
     changes = {name: value for name, value in own.items() if value != usual[name]}
     loose = {"spline_cross_validated": False} if method == "spline" else {}
-    return PaperTable(
+    return PaperSettings(
         name=f"Gupta 2021, {table}",
         note=f"{text}; {_KNOTS.format(n_knots)}.",
         words={"event": event, **(_SPLINE if method == "spline" else {"method": method})},
@@ -104,8 +104,8 @@ _GUO_METHODS = (
 )
 
 
-def _guo(table: str, measure: str, text: str) -> PaperTable:
-    return PaperTable(
+def _guo(table: str, measure: str, text: str) -> PaperSettings:
+    return PaperSettings(
         name=f"Guo 2017, Table {table}",
         note=f"{text}; binning, isotonic regression and BBQ one class against the rest.",
         words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
@@ -137,7 +137,7 @@ _ETS: Mapping[str, str] = {
     "ensemble_temperature_loss": "squared_error",
 }
 
-TABLES: Mapping[str, PaperTable] = {
+TABLES: Mapping[str, PaperSettings] = {
     "gupta_1": _gupta("Table 1", ("top", 1), 6, ("ks_error",), "KS error of the top prediction"),
     "gupta_2": _gupta("Table 2", ("top", 2), 6, ("ks_error",), "KS error of the second prediction"),
     "gupta_4": _gupta("Table 4", ("within", 2), 14, ("ks_error",), "KS error within the top 2"),
@@ -161,7 +161,7 @@ TABLES: Mapping[str, PaperTable] = {
     "guo_s1": _guo("S1", "mce", "MCE in 15 bins, top prediction"),
     "guo_s2": _guo("S2", "accuracy", "Accuracy, which is 100% minus the error of the paper"),
     "guo_s3": _guo("S3", "nll", "NLL of all classes"),
-    "zhang_1": PaperTable(
+    "zhang_1": PaperSettings(
         name="Zhang 2020, Table 1",
         note=f"KDE-ECE of the top prediction; {_ZHANG_NOTE}. On Models: {_SPLITS} random splits.",
         words=_ETS,
@@ -170,7 +170,7 @@ TABLES: Mapping[str, PaperTable] = {
         values={"rank": 1},
         splits=_SPLITS,
     ),
-    "zhang_2": PaperTable(
+    "zhang_2": PaperSettings(
         name="Zhang 2020, Table 2",
         note=f"Calibration gain of all classes; {_ZHANG_NOTE}. On Models: {_SPLITS} random splits.",
         words=_ETS,
@@ -179,7 +179,7 @@ TABLES: Mapping[str, PaperTable] = {
         values={"rank": 1},
         splits=_SPLITS,
     ),
-    "zhang_6": PaperTable(
+    "zhang_6": PaperSettings(
         name="Zhang 2020, Figure 6",
         note="KDE-ECE of the top prediction and accuracy by calibration rows, on Data needed;"
         f" {_ZHANG_NOTE}. {_DRAWS} subsamples per size; the paper has 100.",
@@ -189,7 +189,7 @@ TABLES: Mapping[str, PaperTable] = {
         values={"rank": 1, "draws": _DRAWS},
         learners=_LEARNERS,
     ),
-    "vasilev": PaperTable(
+    "vasilev": PaperSettings(
         name="Vasilev 2023, Tables 3\u201314",
         note="Accuracy, ECE, class-wise ECE and MCE in 15 bins, NLL and Brier score of all classes;"
         " histogram binning with 20 bins per class, isotonic regression in lines as in"
@@ -225,7 +225,7 @@ def choose(upload: Upload) -> None:
         st.button(APPLY, key="paper_apply", on_click=_apply, args=(TABLES[key],))
 
 
-def _apply(table: PaperTable) -> None:
+def _apply(table: PaperSettings) -> None:
     first = table.measures[0]
     of_models = {"by": first, "table_measure": first, "table_splits": table.splits}
     address.put_values({**table.words, **table.values, **of_models})

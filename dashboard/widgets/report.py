@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.report import Report, ReportRequest, Typed, html_of, json_of, report_of, title_of
+from dashboard.report import (
+    Report,
+    ReportDetails,
+    ReportRequest,
+    html_of,
+    json_of,
+    report_of,
+    title_of,
+)
 from dashboard.scene import Scene
 from dashboard.texts import report as words
 from dashboard.texts.rows import call_rows
@@ -32,7 +40,7 @@ def _show(scene: Scene) -> None:
     call_rows(scene.rows_are)  # a run of this part alone begins here
     if _AUTHOR not in st.session_state and sign_in.name():
         st.session_state[_AUTHOR] = sign_in.name()
-    typed = Typed(
+    typed = ReportDetails(
         **{
             key: st.text_input(
                 label,
@@ -60,7 +68,7 @@ def _show(scene: Scene) -> None:
     _offer_files(report)
 
 
-def _request(scene: Scene, typed: Typed) -> ReportRequest:
+def _request(scene: Scene, typed: ReportDetails) -> ReportRequest:
     session = st.session_state
     n_tried = len(session[_TRIED][scene.upload.digest])
     return ReportRequest(typed, session.get(IN_USE, Choices()), n_tried)

@@ -118,7 +118,7 @@ def test_made_up_addresses_are_settings_or_nothing() -> None:
 
 
 PAGES = (
-    "overview", "reliability", "ks", "maps", "decisions", "compare", "efficiency", "slices",
+    "overview", "reliability", "ks", "maps", "decisions", "calibrators", "data-needed", "subgroups",
     "models", "learn", "laboratory", "you", "glossary", "teachers",
 )  # fmt: skip
 
@@ -135,7 +135,7 @@ def test_a_made_up_address_gives_a_page(path: str) -> None:
 def test_a_number_that_is_none_leaves_the_default() -> None:
     asked = {"bins": "1e400", "rank": "inf", "folds": "2.5", "folds_seed": "nan", "": "x"}
     query = {"sample": "city_country_100", "methods": "temperature", **asked}
-    page = open_page("compare", **query)
+    page = open_page("calibrators", **query)
     assert not page.exception
     (warning,) = [one.value for one in page.warning if "address asks for" in one.value]
     for key, usual in {"bins": 15, "rank": 1, "folds": 5, "folds_seed": 0}.items():
@@ -198,7 +198,7 @@ def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    "path", first_and_long(["ks", "overview", "reliability", "maps", "decisions", "slices"])
+    "path", first_and_long(["ks", "overview", "reliability", "maps", "decisions", "subgroups"])
 )
 def test_what_controls_have_reached_opens_from_the_address(path: str, states: list[object]) -> None:
     rng = random.Random(path)  # noqa: S311
@@ -229,7 +229,7 @@ def test_what_a_table_of_a_paper_sets_opens_from_the_address(states: list[object
         if key == "vasilev":
             assert page.slider(key="one_vs_rest_histogram_n_bins").value == 20
             assert figures.loc["ECE, equal-width bins", "After"] == "1.7%"
-    compared = turn_to(page, "compare")
+    compared = turn_to(page, "calibrators")
     again = reopened(compared)
     for key in ("methods_seen", "contest_measures_seen"):
         assert again.multiselect(key=key).value == compared.multiselect(key=key).value
@@ -240,7 +240,7 @@ def test_a_class_and_a_subgroup_that_are_opened_open_from_the_address(states: li
     page = open_page("reliability", sample="three_garments")
     next(one for one in page.button if one.key == "open_2").click().run()
     assert page.query_params["class"] == "Shirt"
-    page = turn_to(page, "slices")
+    page = turn_to(page, "subgroups")
     chooser = page.selectbox(key="slice_opened")
     chooser.set_value(chooser.options[0]).run()
     assert page.query_params["only_which"] == chooser.options[0]

@@ -78,7 +78,7 @@ def test_months_do_not_come_again_so_they_are_no_groups_and_the_telling_column_c
         return asked[-1]
 
     monkeypatch.setattr("dashboard.compute.comparison.group_of", noted)
-    page = open_upload(("export.csv", export.data), path="compare", methods="by_group")
+    page = open_upload(("export.csv", export.data), path="calibrators", methods="by_group")
     assert not page.exception
     assert {one for one in asked if one} == {"ward"}
 
@@ -165,14 +165,14 @@ def compared(page: AppTest) -> dict[str, list[str]]:
 
 def test_it_takes_part_in_the_comparison_whatever_is_chosen(hospital: Hospital) -> None:
     query = {"methods": "by_group,spline,platt", "by": "event_nll"}
-    page = open_hospital(hospital, "compare", method="spline", **query)
+    page = open_hospital(hospital, "calibrators", method="spline", **query)
     assert not page.exception
     rows = compared(page)
     assert next(iter(rows)) == "By group"
     (said,) = [head.value for head in page.subheader if "cross-validation" in head.value]
     assert said.startswith("Best in cross-validation: By group")
     assert any("By group: groups of the column ward." in body for body in bodies(page))
-    mine = open_hospital(hospital, "compare", method="by_group", group="ward", **query)
+    mine = open_hospital(hospital, "calibrators", method="by_group", group="ward", **query)
     assert compared(mine) == rows  # the first column that is offered is the ward
 
 
@@ -189,7 +189,7 @@ def test_a_filter_evaluates_one_ward_by_the_fit_on_all(hospital: Hospital) -> No
     for side, column in ((found.before, "Before"), (found.after, "After")):
         brier = ((side.event.scores[mine] - side.event.hits[mine]) ** 2).mean()
         assert cell(page, "event_brier", column) == f"{brier:.3f}"
-    assert not turn_to(page, "compare").exception
+    assert not turn_to(page, "calibrators").exception
 
 
 def test_fits_on_halves_know_groups_too(hospital: Hospital) -> None:

@@ -5,7 +5,7 @@ from tests.app.pages import bodies, open_page
 
 
 def test_the_guideline_is_shown_with_what_was_found_here() -> None:
-    page = open_page("compare", sample="three_garments", methods="temperature")
+    page = open_page("calibrators", sample="three_garments", methods="temperature")
     said = " ".join(bodies(page))
     assert "3. **If the calibration set is large and accuracy may change:**" in said
     assert "Here: 1,500 rows, 500 per class." in said
@@ -36,7 +36,7 @@ def test_one_score_a_row_has_no_guideline() -> None:
     rows = b"confidence,correct\n" + b"".join(
         f"0.{k % 90 + 10},{k % 3 // 2}\n".encode() for k in range(60)
     )
-    page = open_page("compare", data="file")
+    page = open_page("calibrators", data="file")
     page.file_uploader(key="upload_0").set_value([("one.csv", rows, "text/csv")]).run()
     assert words.ONE_SCORE in bodies(page)
     assert words.ADD not in [button.label for button in page.button]

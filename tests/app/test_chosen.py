@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.opening.choices import assigned, read_address, write_address
-from dashboard.readers import Options
+from dashboard.readers import ReadingOptions
 from dashboard.readers.records import ROLES
 
 NAMES = st.text(min_size=1, max_size=12)
@@ -34,13 +34,13 @@ CHOICES = st.fixed_dictionaries(
 
 @given(CHOICES)
 def test_the_address_gives_back_every_choice(choices: dict[str, Any]) -> None:
-    options = Options(**choices)
+    options = ReadingOptions(**choices)
     assert read_address(write_address(options)) == (options, ())
 
 
 def test_what_is_detected_is_not_in_the_address() -> None:
-    assert write_address(Options()) == {}
-    assert read_address({"values": "Auto", "data": "file"}) == (Options(), ())
+    assert write_address(ReadingOptions()) == {}
+    assert read_address({"values": "Auto", "data": "file"}) == (ReadingOptions(), ())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_is_detected_is_not_in_the_address() -> None:
 )  # fmt: skip
 def test_what_the_address_says_wrongly_is_named_and_the_rest_followed(key: str, text: str) -> None:
     options, wrong = read_address({key: text, "positive": "Yes"})
-    assert options == Options(event="Yes")
+    assert options == ReadingOptions(event="Yes")
     (sentence,) = wrong
     assert f"Address of the page, {key}" in sentence
     assert text.rpartition("~")[2] in sentence

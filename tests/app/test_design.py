@@ -17,7 +17,7 @@ from calibcore.prevalence import restated
 from calibcore.splits import Split
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.headless import scene_of
-from dashboard.readers import Options, read
+from dashboard.readers import ReadingOptions, read
 from dashboard.readers.records import ColumnRole
 from dashboard.texts.design import NO_CLASSES, prior_line
 from dashboard.texts.numbers import percent
@@ -82,9 +82,9 @@ def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
         "ks",
         "maps",
         "decisions",
-        "compare",
-        "slices",
-        "efficiency",
+        "calibrators",
+        "subgroups",
+        "data-needed",
         "models",
     ],
 )
@@ -129,7 +129,7 @@ def test_a_filter_that_leaves_one_patient_says_why_nothing_is_tested() -> None:
 
 def test_another_model_is_moved_by_the_same_share() -> None:
     sources = [source("a.csv", visits(extra=WEIGHT)[1]), source("b.csv", visits(risk=RISK**2)[1])]
-    options = Options(roles=(("extra", "left out"),), prevalence=0.1)
+    options = ReadingOptions(roles=(("extra", "left out"),), prevalence=0.1)
     first = read_files(sources[:1], options)
     assert read_beside(first, sources[1]).options.prevalence == 0.1  # has no column "extra"
 

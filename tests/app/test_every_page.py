@@ -73,7 +73,7 @@ def check_text(page: AppTest, *raw: str) -> None:
 def test_text_of_a_file_is_text(path: str, wording: str) -> None:
     name = "<img src=x> **b** [l](https://evil.example).csv"
     chosen = {"event": "class", "class": HOSTILE[2], "method": "vector", "wording": wording}
-    further = {"second": f"class_{HOSTILE[3]}", "slices_by": "<i>town</i>"}
+    further = {"second": f"class_{HOSTILE[3]}", "subgroups_by": "<i>town</i>"}
     further["roles"] = "group:<i>town</i>"  # one of the towns has a single class
     page = open_upload((name, hostile()), path=path, measures="all", **chosen, **further)
     check_opens(page)

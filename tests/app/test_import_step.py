@@ -19,7 +19,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import key_of
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.opening import roles as roles_module
-from dashboard.readers import FORMATS, FileError, Options, limits, read
+from dashboard.readers import FORMATS, FileError, ReadingOptions, limits, read
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits
 from dashboard.readers.refusal import Question
@@ -426,13 +426,13 @@ def test_nothing_that_is_kept_outlives_a_choice() -> None:
     one = source("kept.csv", csv(label=LABELS, guess=OTHER))
     settings = Settings(TopR(1))
     readings = (
-        Options(),
-        Options(roles=(("guess", "outcome"),)),
-        Options(roles=(("d", "left out"),), leave_out=True),
+        ReadingOptions(),
+        ReadingOptions(roles=(("guess", "outcome"),)),
+        ReadingOptions(roles=(("d", "left out"),), leave_out=True),
     )
     keys = {key_of(read_files([one], options), settings) for options in readings}
     assert len(keys) == len(readings)
-    stated = read_files([one], Options(prevalence=0.5))
+    stated = read_files([one], ReadingOptions(prevalence=0.5))
     assert key_of(stated, settings) not in keys
 
 
@@ -445,7 +445,12 @@ def test_a_file_is_parsed_once() -> None:
         return what
 
     one = SourceFile("once.csv", f"once {hash(data)}", lambda: load("once", data))
-    for options in (Options(), Options(first_label=0), Options(values="logits"), Options()):
+    for options in (
+        ReadingOptions(),
+        ReadingOptions(first_label=0),
+        ReadingOptions(values="logits"),
+        ReadingOptions(),
+    ):
         read_files([one], options)
     assert loaded == ["once"]
     bad = SourceFile("bad.csv", "bad", lambda: load("bad", b"a,b\n"))

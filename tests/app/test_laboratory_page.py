@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.compute.learn import TURNS, finished_study
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, redraws_of, result_of
+from dashboard.learn.laboratory import PRESETS, LaboratoryModel, chosen_of, redraws_of, result_of
 from dashboard.texts import laboratory as estimators
 from dashboard.texts import laboratory as words
 from dashboard.widgets.long_work import RUN
@@ -17,7 +17,7 @@ def shown(page: AppTest) -> str:
     return " ".join(one.value for one in page.markdown)
 
 
-def model_of(page: AppTest) -> Chosen:
+def model_of(page: AppTest) -> LaboratoryModel:
     found = chosen_of(str(page.query_params["model"]))
     assert found is not None
     return found
@@ -36,11 +36,11 @@ def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
     page.slider(key="lab_at_rate").set_value(30).run()
     page.select_slider(key="lab_at_rows").set_value(500).run()
     page.number_input(key="lab_at_seed").set_value(7).run()
-    expected = Chosen(slope=180, rate=30, rows=500, seed=7)
+    expected = LaboratoryModel(slope=180, rate=30, rows=500, seed=7)
     assert model_of(page) == expected
     assert words.conclusion(result_of(expected)) in shown(page)
     page.button(key="lab_draw").click().run()
-    assert model_of(page) == Chosen(slope=180, rate=30, rows=500, seed=7, draw=2)
+    assert model_of(page) == LaboratoryModel(slope=180, rate=30, rows=500, seed=7, draw=2)
 
 
 def test_a_move_waits_for_that_of_another_student() -> None:
@@ -75,7 +75,7 @@ def test_a_handle_is_moved() -> None:
 def test_drawing_many_times_shows_the_spread() -> None:
     page = open_page("laboratory")
     page.toggle(key="lab_many").set_value(True).run()
-    assert words.spread(redraws_of(Chosen())) in shown(page)
+    assert words.spread(redraws_of(LaboratoryModel())) in shown(page)
     heads = [list(table.value.columns) for table in page.table]
     assert list(words.MANY_HEAD) in heads
 
@@ -97,7 +97,7 @@ def test_errors_of_estimates_are_computed_after_a_click() -> None:
 
 
 def test_a_link_opens_its_model_and_a_wrong_one_says_so() -> None:
-    model = Chosen(slope=75, shift=-5, groups=10, rows=100, seed=3, draw=2)
+    model = LaboratoryModel(slope=75, shift=-5, groups=10, rows=100, seed=3, draw=2)
     assert model_of(open_page("laboratory", model=model.code)) == model
     page = open_page("laboratory", model="c.1.2")
     assert [one.value for one in page.warning] == [words.UNUSABLE]

@@ -8,7 +8,7 @@ import plotly.io
 import pytest
 from plotly import graph_objects as go
 
-from dashboard.figures import DARK, LIGHT, Mark, Palette
+from dashboard.figures import DARK, LIGHT, Palette, RowMark
 from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.plotly_json import DIGITS, FEW, LightFigure
@@ -25,7 +25,7 @@ def made(n_points: int) -> go.Figure:
     return go.Figure([line, bars], layout)
 
 
-def sent(figure: go.Figure, palette: Palette = LIGHT, mark: Mark | None = None) -> Any:
+def sent(figure: go.Figure, palette: Palette = LIGHT, mark: RowMark | None = None) -> Any:
     return json.loads(plotly.io.to_json(LightFigure(figure, palette, mark), validate=False))
 
 
@@ -71,7 +71,7 @@ def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> Non
 
 def test_a_mark_is_added_and_the_figure_stays_as_it_is() -> None:
     figure = made(3).update_layout(shapes=[{"type": "line", "y0": 0.5}])
-    mark = Mark({"type": "scatter", "x": [1], "y": [2]}, {"type": "line", "x0": 1})
+    mark = RowMark({"type": "scatter", "x": [1], "y": [2]}, {"type": "line", "x0": 1})
     found = sent(figure, mark=mark)
     assert found["data"][:-1] == sent(figure)["data"]
     assert found["data"][-1] == mark.points

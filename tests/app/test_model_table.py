@@ -117,7 +117,7 @@ def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_z
 @pytest.mark.parametrize(
     ("path", "asked"),
     [
-        ("compare", {"methods": "matrix.penalty=none"}),
+        ("calibrators", {"methods": "matrix.penalty=none"}),
         (
             "models",
             {"methods": "matrix.penalty=none", "models_view": "table", "table_models": "none"},

@@ -94,7 +94,7 @@ def test_the_page_names_the_columns_warns_and_needs_no_choice(data: bytes) -> No
 def test_the_subgroups_page_has_the_error_over_all_groups_on_rows_not_fitted(
     rows: pd.DataFrame, data: bytes
 ) -> None:
-    page = open_upload(("rows.csv", data), path="slices", method="multicalibration")
+    page = open_upload(("rows.csv", data), path="subgroups", method="multicalibration")
     assert not page.exception
     scores, hits = rows["risk"].to_numpy(), (rows["readmitted"] == "Yes").to_numpy(int)
     columns = places(data, CHOSEN)
@@ -123,7 +123,7 @@ def test_the_subgroups_page_has_the_error_over_all_groups_on_rows_not_fitted(
 
 def test_it_is_compared_with_the_others(data: bytes) -> None:
     query = {"methods": "by_group,multicalibration,platt", "by": "event_nll"}
-    page = open_upload(("rows.csv", data), path="compare", method="platt", **query)
+    page = open_upload(("rows.csv", data), path="calibrators", method="platt", **query)
     assert not page.exception
     said = bodies(page)
     assert any("Multicalibration: groups of the columns ward, sex and age." in one for one in said)

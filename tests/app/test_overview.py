@@ -93,19 +93,23 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
         (
             {"sample": GARMENTS, "method": "temperature"},
             "**Check subgroups first",
-            "slices",
+            "subgroups",
         ),
-        ({"sample": GARMENTS, "method": "none"}, "**Calibrate the", "compare"),
+        ({"sample": GARMENTS, "method": "none"}, "**Calibrate the", "calibrators"),
         (
             {
                 "sample": "perfect_synthetic",
                 "method": "none",
             },
             "**Use the uncalibrated",
-            "slices",
+            "subgroups",
         ),
-        ({}, "**Try another calibrator.", "compare"),
-        ({"spline_constrained": "false"}, '**Turn on "Keep inside 0\u2013100%" first.', "compare"),
+        ({}, "**Try another calibrator.", "calibrators"),
+        (
+            {"spline_constrained": "false"},
+            '**Turn on "Keep inside 0\u2013100%" first.',
+            "calibrators",
+        ),
     ],
     ids=str,
 )

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.learn import own
-from dashboard.learn.own import LEVELS, Answer
-from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.learn.own import LEVELS, OwnAnswer
+from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
 from dashboard.views.learn import own_words as words
 from tests.app.pages import bodies, charts, open_page, turn_to
 
@@ -44,13 +44,13 @@ def every_text(page: AppTest) -> str:
     return "\n".join([*bodies(page), *tables, *(chart.alt for chart in charts(page))])
 
 
-def planned(which: str = "facts") -> tuple[list[tuple[Question, int, int]], list[Answer]]:
+def planned(which: str = "facts") -> tuple[list[tuple[OwnQuestion, int, int]], list[OwnAnswer]]:
     """Plan a choice and a confidence for each question; two in three are right."""
     plan, given = [], []
     for k, question in enumerate(own.SETS[which](SEED)):
         right, level = k % 3 > 0, LEVELS[k % 11]
         plan.append((question, question.right if right else 1 - question.right, level))
-        given.append(Answer(level, right))
+        given.append(OwnAnswer(level, right))
     return plan, given
 
 
@@ -215,7 +215,7 @@ def test_you_and_the_network_are_in_one_diagram() -> None:
 
 def test_codes_of_a_class_are_pooled_without_a_p_value() -> None:
     page = open_page("you", seed=str(SEED))
-    codes = [own.code_of([Answer(80, k < n) for k in range(N_QUESTIONS)]) for n in (10, 14, 18)]
+    codes = [own.code_of([OwnAnswer(80, k < n) for k in range(N_QUESTIONS)]) for n in (10, 14, 18)]
     page = page.text_area(key="own_codes").set_value("\n".join([*codes, "no code"])).run()
     assert not page.exception
     assert page.warning[0].value == (

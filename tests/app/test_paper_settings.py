@@ -68,7 +68,7 @@ def test_a_table_sets_measure_and_splits_on_models_and_curves_on_data_needed() -
         assert page.multiselect(key="methods_seen").value == list(words.TABLES[key].methods)
     page.selectbox(key="paper_table").set_value("zhang_6").run()
     page.button(key="paper_apply").click().run()
-    page = turn_to(page, "efficiency")
+    page = turn_to(page, "data-needed")
     assert not page.exception
     assert page.multiselect(key="learners_seen").value == list(words.TABLES["zhang_6"].learners)
     assert page.segmented_control(key="draws").value == 30
@@ -79,7 +79,7 @@ def test_a_table_sets_measure_and_splits_on_models_and_curves_on_data_needed() -
 
 @pytest.mark.long
 def test_a_table_sets_event_calibrator_and_comparison_at_once() -> None:
-    page = open_page("compare", sample="three_garments", methods="temperature")
+    page = open_page("calibrators", sample="three_garments", methods="temperature")
     page.selectbox(key="paper_table").set_value("gupta_4").run()
     page.multiselect(key="methods_seen")
     page.button(key="paper_apply").click().run()

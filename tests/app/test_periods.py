@@ -10,7 +10,7 @@ from dashboard.compute.periods import in_time, periods_of
 from dashboard.readers import SliceColumn
 from dashboard.texts.advice import TOGETHER
 from tests.app.pages import bodies, open_upload, turn_to
-from tests.app.test_slices import tables
+from tests.app.test_subgroups_page import tables
 from tests.hospital import discharges
 
 
@@ -78,10 +78,10 @@ def test_other_numbers_are_no_periods(name: str, values: list[float]) -> None:
 
 def test_dates_of_a_file_are_in_time_order() -> None:
     page = open_upload(("discharges.csv", discharges().data))
-    turn_to(page, "slices")
-    page.selectbox(key="slices_by").set_value("discharge_date").run()
+    turn_to(page, "subgroups")
+    page.selectbox(key="subgroups_by").set_value("discharge_date").run()
     assert not page.exception
-    (table,) = tables(page, "slices")
+    (table,) = tables(page, "subgroups")
     names = [line[0] for line in table]
     assert names[:3] == ["Jan 2025", "Feb 2025", "Mar 2025"]
     assert len(names) == 12
@@ -107,8 +107,8 @@ def test_a_drift_is_named_on_both_pages() -> None:
     named = re.search(r"\*\*Drift over admitted.*?:\*\* since (\w+ 2025) scores are too low", said)
     assert named is not None
     assert named[1] in {"Jun 2025", "Jul 2025", "Aug 2025"}
-    turn_to(page, "slices")
-    page.selectbox(key="slices_by").set_value("admitted").run()
+    turn_to(page, "subgroups")
+    page.selectbox(key="subgroups_by").set_value("admitted").run()
     heads = [head.value for head in page.subheader]
     assert any(head.startswith(named[0].replace("**", "")) for head in heads), heads
     assert not [head for head in heads if "detected in" in head or "Miscalibrated sub" in head]
@@ -128,8 +128,8 @@ def test_a_drift_is_named_on_both_pages() -> None:
 def test_without_a_drift_only_the_page_of_dates_says_so() -> None:
     page = open_upload(("year.csv", drifting(7, 0.0)))
     assert "Drift" not in " ".join(bodies(page))
-    turn_to(page, "slices")
-    page.selectbox(key="slices_by").set_value("admitted").run()
+    turn_to(page, "subgroups")
+    page.selectbox(key="subgroups_by").set_value("admitted").run()
     assert "**Drift over admitted:** none detected" in " ".join(bodies(page))
 
 

@@ -15,7 +15,7 @@ from tests.app.pages import bodies, charts, html_of, open_page, open_upload
 from tests.marks import first_and_long
 
 NAME = "readmitted_30d = Yes"
-PATHS = ("overview", "reliability", "ks", "maps", "decisions", "slices")
+PATHS = ("overview", "reliability", "ks", "maps", "decisions", "subgroups")
 
 
 def risk_file(n_rows: int = 600, outcome: str = "readmitted_30d") -> tuple[bytes, int]:
@@ -48,7 +48,7 @@ def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
 
 def test_the_list_of_rows_calls_the_event_so_and_its_download_too() -> None:
     data, _ = risk_file()
-    page = open_upload(("risk.csv", data), path="slices")
+    page = open_upload(("risk.csv", data), path="subgroups")
     (table,) = html_of(page, "class='measures listed")
     heads = re.findall("<th scope='col'>(.*?)</th>", table)
     assert heads == ["Row", "True", "Predicted", NAME, "Score before", "Score after", "ward"]
@@ -67,7 +67,7 @@ def test_a_hostile_name_is_escaped_and_files_without_names_stay_as_they_are() ->
 
 # Rows ---------------------------------------------------------------------------------------
 
-EVERY = (*PATHS, "compare", "efficiency", "models")
+EVERY = (*PATHS, "calibrators", "data-needed", "models")
 OF_THE_FILE = "about this example"
 """End of the head of what is said of the file itself, whose rows are rows."""
 
@@ -102,7 +102,7 @@ def test_rows_are_called_as_the_reader_calls_them_on_every_page(words: str) -> N
 
 
 def test_the_name_is_shared_with_nobody_and_kept_where_a_part_runs_alone() -> None:
-    ours, theirs = open_page("slices", rows_are="patients"), open_page("slices")
+    ours, theirs = open_page("subgroups", rows_are="patients"), open_page("subgroups")
     assert any("10,000 patients" in text for text in seen(ours))
     assert not any("patients" in text for text in seen(theirs))
     assert not any("rows" in text for text in seen(ours.run()))

@@ -21,7 +21,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VennAbers,
 )
-from calibcore.calibrators.base import Fitted, FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.base import FittedCalibrator, FittedVectorMap, Progress, SlowVectorMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import Rows
 from calibcore.fitting import fit, fit_folds, prepare
@@ -31,7 +31,7 @@ from calibcore.weights import SampleWeight
 from dashboard.compute import comparison as contest
 from dashboard.compute import fits, processes
 from dashboard.compute.cache import forget
-from dashboard.compute.comparison import Dealt, run_contest
+from dashboard.compute.comparison import FoldPlan, run_contest
 from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
 from dashboard.headless import scene_of
 from dashboard.readers import read
@@ -48,7 +48,7 @@ def _two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass
-class Kept:
+class FitLog:
     """What was told of a job's fits."""
 
     whole: list[Any] = field(default_factory=list)
@@ -61,10 +61,10 @@ def rows_of(rng: np.random.Generator, n_rows: int = 600, n_classes: int = 4) -> 
     return LogitSet(logits, draws.argmax(axis=1))
 
 
-def job_of(key: str, calibrator: Calibrator, rows: Rows, fold: Folds) -> tuple[FitJob, Kept]:
-    kept, prepared = Kept(), prepare(rows, TopR(1))
+def job_of(key: str, calibrator: Calibrator, rows: Rows, fold: Folds) -> tuple[FitJob, FitLog]:
+    kept, prepared = FitLog(), prepare(rows, TopR(1))
 
-    def keep(fitted: Fitted, seconds: float) -> None:
+    def keep(fitted: FittedCalibrator, seconds: float) -> None:
         assert seconds > 0
         kept.whole.append(fitted)
 
@@ -228,11 +228,11 @@ def test_the_page_says_that_processes_were_started_again(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(fits, "fit_side_by_side", watched)
-    page = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    page = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert len(end.pools) == 1
     said = [part.value for part in page.warning if "ended once" in part.value]
     assert said == [words.ended(1, alone=False)]
-    again = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    again = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert not [part for part in again.warning if "ended" in part.value]
     forget()
 
@@ -271,7 +271,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
 ) -> None:
     sample = {"sample": "three_garments", "methods": "vector,matrix,platt"}
     forget()  # a fit of another test may have lost its time
-    alone = open_page("compare", **sample)
+    alone = open_page("calibrators", **sample)
 
     def tables(page: AppTest) -> list[str]:
         """Return all but the fit times."""
@@ -289,7 +289,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
     forget()
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(fits, "fit_side_by_side", noted)
-    together = open_page("compare", **sample)
+    together = open_page("calibrators", **sample)
     assert max(made) == 3
     assert tables(together) == shown
 
@@ -300,7 +300,7 @@ def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch)
     name = "three_garments.npz"
     upload = read(name, (SAMPLES_FOLDER / name).read_bytes())
     scene = scene_of(upload, event=TopR(1), progress=ignore)
-    keys, dealt = [NO_METHOD, "matrix", "vector", "platt"], Dealt()
+    keys, dealt = [NO_METHOD, "matrix", "vector", "platt"], FoldPlan()
     made: list[str] = []
 
     def click(*_: object) -> None:

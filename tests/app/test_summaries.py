@@ -53,8 +53,8 @@ def test_every_page_takes_a_summary_and_no_row_of_it(
     assert not any("<b>region" in sent or "<i>asia" in sent for sent in html_of(page))
     said = " ".join(bodies(page))
     wanted = {
-        "efficiency": words.NEEDS_ROWS, "models": words.ONE_ALONE, "maps": words.NO_HAND,
-        "reliability": words.NO_LIST, "slices": words.NO_LIST,
+        "data-needed": words.NEEDS_ROWS, "models": words.ONE_ALONE, "maps": words.NO_HAND,
+        "reliability": words.NO_LIST, "subgroups": words.NO_LIST,
     }  # fmt: skip
     if path in wanted:
         assert wanted[path] in said
@@ -71,7 +71,7 @@ def test_every_page_takes_groups_on_the_grid(path: str) -> None:
 
 
 def test_a_summary_without_groups_says_so() -> None:
-    page = open_upload(("week.parquet", write_summary(on_grid(day(1).whole))), path="slices")
+    page = open_upload(("week.parquet", write_summary(on_grid(day(1).whole))), path="subgroups")
     check_opens(page)
     assert words.NO_GROUPS in bodies(page)
 

@@ -157,7 +157,7 @@ def test_a_calibrator_by_group_is_offered_with_its_groups(
 def test_listed_rows_have_their_ids_and_scores_in_percent(
     saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
-    found = saved("slices", method="platt", event="class")
+    found = saved("subgroups", method="platt", event="class")
     rows = table_of(found[listed.DOWNLOAD])
     assert list(rows)[:2] == ["Row", "case_no"]
     place = rows["Row"].to_numpy() - 2

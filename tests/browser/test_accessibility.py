@@ -34,15 +34,15 @@ OTHER_STATES = {
     "intervals": address_of(CRASH, resamples="200", measures="all"),
     "classes in a table": address_of(CITIES, "reliability", classes_as="table"),
     "contest with intervals": address_of(
-        CRASH, "compare", resamples="200", contest_intervals="true"
+        CRASH, "calibrators", resamples="200", contest_intervals="true"
     ),
     "diagrams of calibrators": address_of(
-        GARMENTS, "compare", methods="temperature,vector.bias=false", contest_diagrams="true"
+        GARMENTS, "calibrators", methods="temperature,vector.bias=false", contest_diagrams="true"
     ),
     "models by calibrators": address_of(
         GARMENTS, "models", models_view="table", table_models=CRASH, methods="temperature,beta"
     ),
-    "many slices": address_of(CITIES, "slices"),
+    "many subgroups": address_of(CITIES, "subgroups"),
     "three classes": address_of(GARMENTS, "maps", method="matrix", wording="expert"),
     "nothing uploaded": "?data=file",
 }

@@ -86,7 +86,7 @@ def hovered(page: Page, plot: Locator, point: Locator) -> str:
 
 
 def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
-    page = open_page(f"?data=file&event=class&resamples=0&slices_by={COLUMN}")
+    page = open_page(f"?data=file&event=class&resamples=0&subgroups_by={COLUMN}")
     heard: list[str] = []
 
     def note_dialog(dialog: Dialog) -> None:
@@ -124,7 +124,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
 
 @pytest.mark.long
 def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: OpenPage) -> None:
-    page = open_page("slices?data=file&resamples=0")
+    page = open_page("subgroups?data=file&resamples=0")
     bring(page, FILE, table())
     slices = page.locator(".js-plotly-plot").first
     for name in NAMES:
@@ -201,14 +201,14 @@ def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None
 
 @pytest.mark.long
 def test_on_a_phone_the_panel_s_button_is_free_and_a_page_closes_it(open_page: OpenPage) -> None:
-    page = open_page("slices?resamples=0", width=390)
+    page = open_page("subgroups?resamples=0", width=390)
     panel, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")
     opens.click()
     button = page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
     expect(panel).to_have_attribute("data-collapsed", "false")
     button.click(timeout=5_000)  # fails where something lies over it
     expect(panel).to_have_attribute("data-collapsed", "true")
-    assert "/slices" in page.url
+    assert "/subgroups" in page.url
     opens.click()
     panel.get_by_role("link", name="Reliability").click()
     expect(panel).to_have_attribute("data-collapsed", "true")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, preset_of, result_of
+from dashboard.learn.laboratory import PRESETS, LaboratoryModel, chosen_of, preset_of, result_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
@@ -255,7 +255,7 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     slider.press("ArrowRight")
     settle(page)
     model = chosen_of(page.url.partition("model=")[2])
-    assert model == Chosen(slope=55)
+    assert model == LaboratoryModel(slope=55)
     assert plain(lab.conclusion(result_of(model))) in seen(page)
     with page.expect_popup() as opened:
         page.get_by_role("link", name=lab.OPEN).click()

@@ -32,7 +32,7 @@ def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage) -> Non
         page.keyboard.press("ArrowRight")
         expect(slider).to_have_attribute("aria-valuetext", "55%")
         page.keyboard.press("n")
-        given.append(own.Answer(55, question.right == 1))
+        given.append(own.OwnAnswer(55, question.right == 1))
     expect(page).to_have_url(re.compile(f"code={own.code_of(given)}"))
     settle(page)
     expect(page.locator(".js-plotly-plot")).to_have_count(6)
@@ -43,7 +43,7 @@ def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize(("which", "scheme"), [*zip(own.SETS, ("light", "dark"), strict=True)])
 def test_the_result_has_no_finding(open_page: OpenPage, which: str, scheme: str) -> None:
-    code = own.code_of([own.Answer(own.LEVELS[k % 12], k % 3 > 0) for k in range(20)])
+    code = own.code_of([own.OwnAnswer(own.LEVELS[k % 12], k % 3 > 0) for k in range(20)])
     page = open_page(f"you?set={which}&seed={SEED}&code={code}", scheme=scheme)
     settle(page)
     assert findings(page) == []

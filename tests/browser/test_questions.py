@@ -102,7 +102,7 @@ def _subgroups(page: Page, known: Discharges) -> None:
     assert "3 of 5 before" in said
     # 10. Which, and by how much?
     for ward, gap in gaps(known).items():
-        line = page.locator("table.slices tbody tr").filter(has_text=ward)
+        line = page.locator("table.subgroups tbody tr").filter(has_text=ward)
         expect(line).to_contain_text(pp(gap))
         off = "too" if ward in SHIFT else "no mean gap detected"
         expect(line).to_contain_text(off)
@@ -115,7 +115,7 @@ def _subgroups(page: Page, known: Discharges) -> None:
     # 13. Has it changed over the year?
     group_by(page, "discharge_date", "Drift over discharge_date: none detected")
     # While a page is drawn again, its last table may stand beside the new one.
-    expect(page.locator("table.slices").filter(has_text="Jan 2025")).to_be_visible()
+    expect(page.locator("table.subgroups").filter(has_text="Jan 2025")).to_be_visible()
 
 
 def _decisions(page: Page, audited: AuditResult) -> None:

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from calibcore.events import OneClass
 from dashboard.headless import event_of, read_paths, scene_of
-from dashboard.readers.records import Options
-from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
+from dashboard.readers.records import ReadingOptions
+from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.samples import samples
 from tests.browser.axe import findings
 from tests.browser.conftest import LONG, OpenPage
@@ -61,12 +61,12 @@ def test_a_sample_s_report_is_read_from_disk_offline(
     path = next(sample for sample in samples() if sample.name == name)
     file = tmp_path / f"{name}.npz"
     file.write_bytes(path.read_bytes())
-    upload = read_paths([file], Options())
+    upload = read_paths([file], ReadingOptions())
     scene = scene_of(
         upload, event=event_of(upload, None), method="temperature", n_resamples=100,
         progress=lambda _: None,
     )  # fmt: skip
-    made = report_of(scene, ReportRequest(Typed(purpose="To see")), lambda _: None)
+    made = report_of(scene, ReportRequest(ReportDetails(purpose="To see")), lambda _: None)
     html, one_page = tmp_path / "report.html", tmp_path / "page.html"
     html.write_text(html_of(made), encoding="utf-8")
     one_page.write_text(html_of(made, brief=True), encoding="utf-8")
@@ -139,10 +139,10 @@ def test_one_page_is_one_page_of_a_file_with_long_names(
     file = tmp_path / "quarterly export of all discharges, corrected version of 15 January.csv"
     file.write_text("\r\n".join(lines), encoding="utf-8")
     scene = scene_of(
-        read_paths([file], Options(leave_out=True)), event=OneClass(1), method=method, group=group,
-        n_resamples=100, progress=lambda _: None,
+        read_paths([file], ReadingOptions(leave_out=True)), event=OneClass(1), method=method,
+        group=group, n_resamples=100, progress=lambda _: None,
     )  # fmt: skip
-    typed = Typed(
+    typed = ReportDetails(
         purpose="Whom the team of nurses calls within two days of discharge, and whom it does not",
         author="A. Analyst, Department of Quality and Safety", model="Readmission score 2.3",
     )  # fmt: skip

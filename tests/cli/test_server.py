@@ -60,7 +60,7 @@ def answer(place: str, path: str, **headers: str) -> Answer:
         return Answer(found.status, {name.lower(): text for name, text in found.getheaders()}, body)
 
 
-@pytest.mark.parametrize("path", ["/", "/slices", HEALTH, "/_stcore/host-config", "/no/such.js"])
+@pytest.mark.parametrize("path", ["/", "/subgroups", HEALTH, "/_stcore/host-config", "/no/such.js"])
 def test_every_answer_forbids_framing_and_sniffing(place: str, path: str) -> None:
     found = answer(place, path)
     assert {name: found.headers.get(name.lower()) for name in HEADERS} == HEADERS
@@ -224,14 +224,14 @@ def lines_logged(level: str | None, act: Callable[[str], None]) -> list[str]:
 
 def test_requests_are_logged_by_number_without_what_they_hold() -> None:
     def act(place: str) -> None:
-        found = answer(place, f"/slices?class={HIDDEN}", X_Request_ID="proxy-7")
+        found = answer(place, f"/subgroups?class={HIDDEN}", X_Request_ID="proxy-7")
         assert found.headers["x-request-id"] == "proxy-7"
         answer(place, f"/_stcore/upload_file/{HIDDEN}/{HIDDEN}", Cookie=HIDDEN)
         made = answer(place, "/", X_Request_ID="two words\tand more").headers["x-request-id"]
         assert re.fullmatch("[0-9a-f]{12}", made)
 
     lines = lines_logged("info", act)
-    assert any("request=proxy-7 session=- GET /slices status=200 mil" in line for line in lines)
+    assert any("request=proxy-7 session=- GET /subgroups status=200 mil" in line for line in lines)
     assert any("GET /_stcore/upload_file status=" in line for line in lines)
     assert not any(HIDDEN in line or "two words" in line or HEALTH in line for line in lines)
 

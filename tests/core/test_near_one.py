@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from calibcore.auditing import audit, audit_fitted
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
-from calibcore.data_needed import LEARNED, learning_curves
-from calibcore.data_needed import Plan as LearningPlan
+from calibcore.data_needed import LEARNED, LearningPlan, learning_curves
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR

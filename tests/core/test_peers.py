@@ -34,7 +34,7 @@ from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.decisions import decision_curve
 from calibcore.metrics import METRICS, EventMeasure, brier, certain_misses, event_nll, nll
 from calibcore.validation import Floats
-from tests.peers.agreement import ALONE, ASKED, KEYED, Asked, Held, records
+from tests.peers.agreement import ALONE, ASKED, KEYED, PeerQuestion, Tolerance, records
 from tests.peers.cases import CUTOFFS, EVENTS, NAMES, Case, case, clipped
 from tests.peers.figures import read
 
@@ -111,7 +111,7 @@ def test_probes_are_scores_of_the_sample(sample: str) -> None:
 
 @each_sample
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: f"{asked.name}, {asked.job}")
-def test_a_measure_is_what_its_peers_find(asked: Asked, sample: str) -> None:
+def test_a_measure_is_what_its_peers_find(asked: PeerQuestion, sample: str) -> None:
     for peer, held in asked.peers.items():
         for place, difference in asked.differences(peer, [sample]).items():
             assert held.allows(place, difference), (peer, place, difference)
@@ -134,7 +134,7 @@ def test_every_measure_is_compared_on_every_sample() -> None:
 
 
 def test_a_difference_of_another_size_is_not_allowed() -> None:
-    limit = Held("", 1e-4, {"here": 0.02})
+    limit = Tolerance("", 1e-4, {"here": 0.02})
     assert limit.allows("here", 0.0201)
     assert not limit.allows("here", 0.0)
     assert not limit.allows("here", 0.022)

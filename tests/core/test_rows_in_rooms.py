@@ -14,14 +14,13 @@ from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.comparison import advise, lead
 from calibcore.curves import knot_sweep, movement, temperature_sweep
 from calibcore.data import with_design
-from calibcore.data_needed import Plan, drawn_rows, learning_curves
+from calibcore.data_needed import LearningPlan, drawn_rows, learning_curves
 from calibcore.decisions import at_cutoff, at_cutoff_by_group, decision_curve, mean_cost
 from calibcore.drift import compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.group_drift import compare_groups
-from calibcore.inference import Plan as InferencePlan
-from calibcore.inference import SideRows, Uncertainty, group_gaps, infer
+from calibcore.inference import Plan, SideRows, Uncertainty, group_gaps, infer
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
@@ -53,7 +52,7 @@ PARTS = ("miscalibration", "discrimination", "nll_miscalibration", "nll_discrimi
 def _parts_of(event: EventScores) -> dict[str, Uncertainty]:
     measures = tuple(one for one in METRICS if one.key in PARTS)
     side = SideRows(event)
-    found = infer(side, side, InferencePlan(measures, n_resamples=200)).findings
+    found = infer(side, side, Plan(measures, n_resamples=200)).findings
     return {one.key: one.before for one in found if one.before is not None}
 
 
@@ -365,7 +364,7 @@ def test_learning_curves_draw_whole_clusters() -> None:
     for patient in np.unique(drawn.clusters):
         assert (drawn.clusters == patient).sum() == (patient == PATIENTS).sum()
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
-    plan = Plan((200, N), n_draws=2)
+    plan = LearningPlan((200, N), n_draws=2)
     found = learning_curves(Split(told, told), EVENT, {"platt": PlattScaling()}, plan)
     fitted = PlattScaling().fit(SCORES, HITS, sample_weight=WEIGHTS)
     wanted = event_brier(fitted.predict(SCORES), HITS, sample_weight=WEIGHTS)

@@ -28,13 +28,13 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.synthetic import (
-    Drawn,
     HandCurve,
     LogOddsCurve,
     NormalScores,
     Population,
     Redraws,
     World,
+    WorldSample,
     calibrators_against,
     redraws,
     zhang_world,
@@ -329,7 +329,7 @@ worlds = st.builds(
 )
 
 
-def check_rows(world: World, drawn: Drawn, n_rows: int) -> None:
+def check_rows(world: World, drawn: WorldSample, n_rows: int) -> None:
     table, event, n_classes = drawn.rows.probabilities, drawn.event, world.n_classes
     assert table.shape == (n_rows, n_classes)
     assert_allclose(table.sum(axis=1), 1, atol=1e-14)

@@ -21,7 +21,7 @@ from dashboard.figures import (
     reliability_diagram,
 )
 from dashboard.settings import Settings
-from dashboard.texts.badges import Badge, finding_of
+from dashboard.texts.badges import Badge, side_badge
 from dashboard.texts.events import EventWords
 from dashboard.texts.verdict import how_far
 
@@ -44,11 +44,11 @@ def pct(text: str) -> str:
 
 
 def verdict(
-    side: Side, event: EventWords, finding: Badge | None = None, *, expert: bool = False
+    side: Side, event: EventWords, badge: Badge | None = None, *, expert: bool = False
 ) -> str:
     """The sentence of one side, its finding in words rather than as a badge."""
-    finding = finding or finding_of(side, prediction=event.prediction)
-    return f"{finding.word}{how_far(side, event, finding, expert=expert)}"
+    badge = badge or side_badge(side, prediction=event.prediction)
+    return f"{badge.word}{how_far(side, event, badge, expert=expert)}"
 
 
 def events(n_samples: int, *, shift: float = 0.1, seed: int = 0) -> EventScores:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibcore.calibrators import CATALOGUE, ScoreMap
-from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.base import FittedCalibrator
 from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
 from calibcore.calibrators.linear.fitted import FittedLinear
@@ -47,11 +47,11 @@ def linear(weights: np.ndarray) -> FittedLinear:
         (linear(W), "between classes: 0.333; of a bias: 0.2."),
     ],
 )
-def test_numbers_are_written_with_what_they_mean(fitted: Fitted, said: str) -> None:
+def test_numbers_are_written_with_what_they_mean(fitted: FittedCalibrator, said: str) -> None:
     assert said in fitted.describe().sentence
 
 
-def rows(fitted: Fitted) -> list[tuple[str, ...]]:
+def rows(fitted: FittedCalibrator) -> list[tuple[str, ...]]:
     listed = words.named(fitted.describe(), NAMES)
     assert listed is not None
     assert all(len(row) == len(listed.heads) for row in listed.rows)

@@ -14,7 +14,13 @@ from calibcore.curves import (
     score_curve,
 )
 from calibcore.data import EventScores
-from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan
+from calibcore.data_needed import (
+    LEARNED,
+    LearningCurve,
+    LearningCurves,
+    LearningPlan,
+    LearningPoint,
+)
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.data_needed import axis_limits, learning_graph, leaves
@@ -286,7 +292,7 @@ def test_knots_are_drawn_for_both_sets(keep: Keep) -> None:
 
 def learnt() -> LearningCurves:
     rng = np.random.default_rng(4)
-    plan = Plan((50, 200, 800), n_draws=10)
+    plan = LearningPlan((50, 200, 800), n_draws=10)
 
     def curve(key: str, start: float, *, nll: bool = True, n_draws: int = 10) -> LearningCurve:
         points = []

@@ -1,4 +1,4 @@
-"""Sentences of the pages of maps and of data efficiency: their numbers are the results'."""
+"""Sentences of the pages Calibration maps and Data needed: their numbers are the results'."""
 
 import math
 from dataclasses import replace
@@ -8,12 +8,19 @@ import numpy as np
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.curves import KnotSweep, Movement, ScoreCurve, TemperatureSweep
-from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
+from calibcore.data_needed import (
+    LEARNED,
+    LearningCurve,
+    LearningCurves,
+    LearningPlan,
+    LearningPoint,
+    LearningProgress,
+)
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.figures.maps import NamedCurve
 from dashboard.settings import NO_METHOD
 from dashboard.texts.glossary import SHORT_NAMES
-from dashboard.views.data_needed import words as efficiency
+from dashboard.views.data_needed import words as data_needed
 from dashboard.views.maps import words as maps
 from tests.reviewed import check_reviewed
 
@@ -98,7 +105,7 @@ def of_maps() -> dict[str, object]:
     }
 
 
-# Data efficiency ------------------------------------------------------------------------------
+# Data needed ----------------------------------------------------------------------------------
 
 
 def curve(key: str, means: dict[int, float], refused: int = 0) -> LearningCurve:
@@ -111,7 +118,7 @@ def curve(key: str, means: dict[int, float], refused: int = 0) -> LearningCurve:
 
 
 def found(*curves: LearningCurve) -> LearningCurves:
-    return LearningCurves(curves, Plan((50, 200, 800), n_draws=5))
+    return LearningCurves(curves, LearningPlan((50, 200, 800), n_draws=5))
 
 
 NOTHING = curve(NO_METHOD, {50: 0.05, 200: 0.05, 800: 0.05})
@@ -123,13 +130,13 @@ def of_data_needed() -> dict[str, object]:
     """What the page of the data needed says, by what it is about."""
 
     def said(*curves: LearningCurve) -> str:
-        return efficiency.conclusion(found(*curves), "ece", 5_000)
+        return data_needed.conclusion(found(*curves), "ece", 5_000)
 
     def isotonic(few: float, more: float, all_rows: float) -> LearningCurve:
         return curve("isotonic", {50: few, 200: more, 800: all_rows})
 
     bad, refused = isotonic(0.09, 0.08, 0.07), curve("spline", {50: 0.05}, refused=3)
-    half = LearningCurves((curve("temperature", {50: 0.03}),), Plan((50, 200)))
+    half = LearningCurves((curve("temperature", {50: 0.03}),), LearningPlan((50, 200)))
     # Gains 2, 2.9 and 3 points: 2.7 at 50 * 4 ** (7 / 9) = 147 rows; the draws do not differ.
     needs = found(NOTHING, STEADY, LearningCurve("beta", ()), bad)
     return {
@@ -143,23 +150,23 @@ def of_data_needed() -> dict[str, object]:
         "none better": said(NOTHING, bad),
         "uncalibrated with more rows": said(NOTHING, isotonic(0.04, 0.08, 0.07)),
         "uncalibrated at both ends": said(NOTHING, isotonic(0.09, 0.01, 0.07)),
-        "half done": efficiency.conclusion(half, "ece", 100),
-        "nothing done": efficiency.conclusion(LearningCurves((), Plan((50,))), "ece", 100),
+        "half done": data_needed.conclusion(half, "ece", 100),
+        "nothing done": data_needed.conclusion(LearningCurves((), LearningPlan((50,))), "ece", 100),
         "needs": [
-            efficiency.need_heads(needs),
-            *map(tuple, efficiency.need_rows(needs, "ece", 5_000)),
+            data_needed.need_heads(needs),
+            *map(tuple, data_needed.need_rows(needs, "ece", 5_000)),
         ],
-        "rounded": efficiency.rounded(3_724.0),
-        "refused": efficiency.missing_note(found(NOTHING, refused), "ece"),
-        "not defined": efficiency.missing_note(found(curve("spline", {50: 0.05})), "nll"),
-        "none missing": efficiency.missing_note(found(NOTHING, STEADY), "ece"),
-        "comparable": efficiency.comparable_nll(found(NOTHING, refused)),
+        "rounded": data_needed.rounded(3_724.0),
+        "refused": data_needed.missing_note(found(NOTHING, refused), "ece"),
+        "not defined": data_needed.missing_note(found(curve("spline", {50: 0.05})), "nll"),
+        "none missing": data_needed.missing_note(found(NOTHING, STEADY), "ece"),
+        "comparable": data_needed.comparable_nll(found(NOTHING, refused)),
         "steps": [
-            efficiency.step_words(Step("temperature", 1_100, 3, 10, 0.4)),
-            efficiency.step_words(Step("temperature", 5_000, 1, 1, 0.9)),
+            data_needed.step_words(LearningProgress("temperature", 1_100, 3, 10, 0.4)),
+            data_needed.step_words(LearningProgress("temperature", 5_000, 1, 1, 0.9)),
         ],
-        "captions": [efficiency.caption("accuracy"), efficiency.caption("ece")],
-        "notes": [efficiency.marks_note(found(STEADY)), efficiency.draws_note(found(STEADY))],
+        "captions": [data_needed.caption("accuracy"), data_needed.caption("ece")],
+        "notes": [data_needed.marks_note(found(STEADY)), data_needed.draws_note(found(STEADY))],
     }
 
 

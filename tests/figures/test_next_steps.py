@@ -33,16 +33,16 @@ from dashboard.settings import NO_METHOD
 from dashboard.texts.advice import (
     MOST_STEPS,
     TOP,
-    Corrected,
     Evidence,
+    GroupCorrection,
     Step,
     next_steps,
     with_correction,
 )
-from dashboard.texts.badges import finding_of
+from dashboard.texts.badges import side_badge
 from dashboard.texts.events import event_words
 from dashboard.texts.subgroups import Groups, worst_lines
-from dashboard.texts.verdict import findings, verdict_lines, where_off
+from dashboard.texts.verdict import side_badges, verdict_lines, where_off
 from dashboard.views.subgroups.document import slice_table
 from dashboard.views.subgroups.words import Wording, conclusion
 from tests.figures.made import blocks, events, logit_result, result_of, verdict
@@ -102,7 +102,7 @@ def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_sho
     )
     assert said in step.sentence
     assert step.sentence.endswith("Subgroups may still be miscalibrated.")
-    assert step.page == "slices"
+    assert step.page == "subgroups"
 
 
 def test_a_score_that_tells_nothing_is_named_before_it_is_called_good() -> None:
@@ -180,7 +180,7 @@ def with_test(result: AuditResult, **changed: int) -> AuditResult:
 def corrected(column: str) -> list[Step]:
     known: dict[str, Any] = {"advised": "by_group", "advice": "NLL 0.4.", "advised_group": "a_b"}
     given = steps(made(OVER, OVER), NO_METHOD, **known)
-    return with_correction(given, Corrected(column, "C", 400, -0.1, 0.002))
+    return with_correction(given, GroupCorrection(column, "C", 400, -0.1, 0.002))
 
 
 def fitted_on() -> list[Step]:
@@ -425,7 +425,7 @@ def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
         for rows in (EventScores(np.full(400, score), hits) for score in (0.5, 0.508))
     )
     assert before.omnibus.p_value < 0.05 <= after.omnibus.p_value
-    found = finding_of(after, prediction=False, before=before)
+    found = side_badge(after, prediction=False, before=before)
     assert found.word == "Still scores too low"
     words = event_words(OneClass(0), ("ill", "well"))
     assert verdict(after, words, found).startswith(
@@ -440,7 +440,7 @@ def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
 
 def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
     result, words = made(GOOD, replace(GOOD)), event_words(TOP, None)
-    found = findings(result, result.test, words, groups(0.125, 0.125))
+    found = side_badges(result, result.test, words, groups(0.125, 0.125))
     assert {one.word for one in found.values()} == {
         "Miscalibrated in subgroups, not detected overall"
     }
@@ -448,7 +448,7 @@ def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
         assert "no miscalibration detected" not in text.lower()
     for text in where_off(result.test, found, groups(0.125, 0.125)).values():
         assert text.startswith("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 perc")
-    found = findings(result, result.test, words, groups(0.125, 0.0))
+    found = side_badges(result, result.test, words, groups(0.125, 0.0))
     assert found["After"].word == "No miscalibration detected"
 
 

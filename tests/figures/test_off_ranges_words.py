@@ -11,7 +11,7 @@ from calibcore.inference import off_ranges
 from calibcore.splits import Split
 from dashboard.texts.badges import NO_SINGLE, NONE, ranges_sentence
 from dashboard.texts.events import event_words
-from dashboard.texts.verdict import findings, where_off
+from dashboard.texts.verdict import side_badges, where_off
 from tests.figures.made import blocks
 
 TOP_1 = event_words(TopR(1), None)
@@ -90,10 +90,10 @@ def test_without_evidence_no_range_is_named() -> None:
 
 def test_ranges_are_of_rows_that_were_not_fitted() -> None:
     found = result()
-    where = where_off(found.test, findings(found, found.test, TOP_1))
+    where = where_off(found.test, side_badges(found, found.test, TOP_1))
     assert where["Before"].startswith("Scores above 60%")
     assert where["After"] == NO_SINGLE
-    on_fit = where_off(found.calibration, findings(found, found.calibration, TOP_1))
+    on_fit = where_off(found.calibration, side_badges(found, found.calibration, TOP_1))
     assert on_fit.keys() == {"Before"}
 
 

@@ -29,11 +29,11 @@ from dashboard import texts
 from dashboard.settings import NO_METHOD
 from dashboard.texts import badges
 from dashboard.texts import tiles as tiles_texts
-from dashboard.texts.badges import evidence, finding_of, opposite_range
+from dashboard.texts.badges import evidence, opposite_range, side_badge
 from dashboard.texts.events import event_words
 from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.listed import decided_note
-from dashboard.texts.measures import GROUPS, Shown, finding_for, listed, measure_rows
+from dashboard.texts.measures import GROUPS, NumberText, finding_for, listed, measure_rows
 from dashboard.texts.numbers import (
     MINUS,
     amount,
@@ -57,9 +57,9 @@ from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
 from dashboard.texts.verdict import (
     bridge,
     decisions,
-    findings,
     outcome,
     set_name,
+    side_badges,
     verdict_lines,
 )
 from dashboard.views.ks_graphs import words as graphs
@@ -81,7 +81,7 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
 def test_scores_above_the_observed_frequency() -> None:
-    found = finding_of(OVER, prediction=True)
+    found = side_badge(OVER, prediction=True)
     assert (found.word, found.colour) == ("Overconfident", "red")
     assert verdict(OVER, TOP_1) == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
@@ -89,7 +89,7 @@ def test_scores_above_the_observed_frequency() -> None:
 
 
 def test_scores_below_the_observed_frequency() -> None:
-    found = finding_of(UNDER, prediction=True)
+    found = side_badge(UNDER, prediction=True)
     assert (found.word, found.colour) == ("Underconfident", "blue")
     assert verdict(UNDER, TOP_1) == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
@@ -98,7 +98,7 @@ def test_scores_below_the_observed_frequency() -> None:
 
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
-    found = finding_of(MIXED, prediction=True)
+    found = side_badge(MIXED, prediction=True)
     assert (found.word, found.colour) == (
         "Over- and underconfident",
         "violet",
@@ -110,7 +110,7 @@ def test_scores_too_high_here_and_too_low_there() -> None:
 
 
 def test_nothing_detected() -> None:
-    found = finding_of(UNDETECTED, prediction=True)
+    found = side_badge(UNDETECTED, prediction=True)
     assert (found.word, found.colour) == ("No miscalibration detected", "gray")
     assert verdict(UNDETECTED, TOP_1) == (
         "No miscalibration detected: mean score 82.5%, 82.0% correct."
@@ -130,14 +130,14 @@ def test_a_score_without_information_is_named_first() -> None:
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [finding_of(side, prediction=True) for side in SIDES.values()]
+    found = [side_badge(side, prediction=True) for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
         assert len({getattr(one, part) for one in found}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
-    found = finding_of(side_of([1.0] * 50, [hit] * 50), prediction=True)
+    found = side_badge(side_of([1.0] * 50, [hit] * 50), prediction=True)
     assert found.word == ("Constant score" if hit else "Overconfident")
 
 
@@ -149,7 +149,7 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
     said, curves = verdict(side, TOP_1), side.curves
-    found = finding_of(side, prediction=True)
+    found = side_badge(side, prediction=True)
     assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
@@ -241,7 +241,7 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
     assert f"{percent(before.ks_error, 20)} \u2192 {percent(after.ks_error, 20)}" in (sentence)
     assert p_value < DETECTION_LEVEL
     assert f"{evidence(p_value)} of miscalibration" in sentence
-    badges = findings(result, result.test, TOP_1)
+    badges = side_badges(result, result.test, TOP_1)
     lines = verdict_lines(result.test, TOP_1, badges, "temperature")
     assert re.search(r"-badge\[. After Temperature: underconfident\] by ", lines["After"])
 
@@ -286,7 +286,7 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     assert result.calibration.after.omnibus.p_value > 0.05
     assert "no miscalibration" not in outcome(result, result.calibration, "spline")
     fitted, there = (
-        verdict_lines(evaluated, TOP_1, findings(result, evaluated, TOP_1), "spline")["After"]
+        verdict_lines(evaluated, TOP_1, side_badges(result, evaluated, TOP_1), "spline")["After"]
         for evaluated in (result.calibration, result.test)
     )
     assert "After Spline: fitted on these rows" in fitted
@@ -412,10 +412,10 @@ def test_the_table_has_one_row_a_measure() -> None:
     assert [row.name for row in rows] == [measure.name for measure in METRICS]
     for row, shown in zip(evaluated.comparisons, rows, strict=True):
         n_samples = evaluated.n_samples
-        assert shown.before == Shown(measured(row, row.before, n_samples))
-        assert shown.after == Shown(measured(row, row.after, n_samples))
+        assert shown.before == NumberText(measured(row, row.before, n_samples))
+        assert shown.after == NumberText(measured(row, row.after, n_samples))
         tested = row.measure.is_tested_only
-        assert shown.change == Shown("\u2013" if tested else measured_change(row, n_samples))
+        assert shown.change == NumberText("\u2013" if tested else measured_change(row, n_samples))
         assert shown.mark is None
     assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short
@@ -456,7 +456,7 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     assert shown.change.note == f"{MINUS}1.0 to +2.0"
     # The limit of its own test, as everywhere; never the mean of what was drawn.
     limit = result.test.after.curves.ks_null_95
-    assert shown.perfect == Shown(f"< {percent(limit, result.test.n_samples)}")
+    assert shown.perfect == NumberText(f"< {percent(limit, result.test.n_samples)}")
     assert shown.mark == "no evidence"
     note = uncertainty_note(inference)
     assert "95% CI (200 resamples" in note
@@ -511,7 +511,7 @@ def sentences_of(side: Side) -> list[str]:
         isotonic_caption(side),
         smoothed_caption(side),
     ]
-    return [*captions, finding_of(side, prediction=True).word, verdict(side, TOP_1)]
+    return [*captions, side_badge(side, prediction=True).word, verdict(side, TOP_1)]
 
 
 def said_of_results() -> list[str]:
@@ -609,8 +609,8 @@ def test_the_library_and_the_pages_come_to_one_verdict(sample: str) -> None:
     )
     result = audit(Split(calibration, test), calibrator="temperature")
     facts, sides = result.verdict, (result.test.before, result.test.after)
-    before = finding_of(sides[0], prediction=True)
-    after = finding_of(sides[1], prediction=True, before=sides[0])
+    before = side_badge(sides[0], prediction=True)
+    after = side_badge(sides[1], prediction=True, before=sides[0])
     assert facts.after is not None
     for words, side in ((before, facts.before), (after, facts.after)):
         assert words.direction == side.direction

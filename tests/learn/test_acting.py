@@ -14,7 +14,7 @@ from dashboard.figures import LIGHT
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data
 from dashboard.learn.laboratory import chosen_of, drawn_of
-from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lesson import LessonView, State, start_of
 from dashboard.learn.lessons.acting import (
     CUTOFFS,
     KEY,
@@ -36,7 +36,7 @@ def state(ratio: int = 9, stage: str = "after", **more: object) -> State:
     return start_of(LESSON, chosen={"ratio": str(ratio), "stage": stage}, **more)
 
 
-def shown(ratio: int = 9, stage: str = "after", **more: object) -> Shown:
+def shown(ratio: int = 9, stage: str = "after", **more: object) -> LessonView:
     return LESSON.show(state(ratio, stage, **more))
 
 

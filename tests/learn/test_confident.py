@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from dashboard.learn import data
-from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
-from dashboard.learn.tempered import Tempered, at_temperature, fitted_temperature
+from dashboard.learn.tempered import TemperedPrediction, at_temperature, fitted_temperature
 from dashboard.views.maps.results import temperatures
 from dashboard.views.maps.words import BY_HAND
 from tests import reference
 
 
-def every() -> list[Tempered]:
+def every() -> list[TemperedPrediction]:
     return [at_temperature(float(word)) for word in TEMPERATURES]
 
 
-def shown(word: str, **more: object) -> Shown:
+def shown(word: str, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"temperature": word}, **more))
 
 

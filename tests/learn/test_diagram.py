@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.figures import LIGHT
 from dashboard.learn import data
-from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.diagram import (
     BINS,
     LESSON,
@@ -24,7 +24,7 @@ from tests.reference_reliability import wilson
 STEPS = (1, 2, 7, 14, 33, 59, 60)
 
 
-def shown(rows: int, k: int = QUESTION_BIN, **more: object) -> Shown:
+def shown(rows: int, k: int = QUESTION_BIN, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"rows": str(rows), "bin": str(k)}, **more))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.learn.binomial import chances_of, share_within, usual_range
-from dashboard.learn.lesson import MOST_DRAWS, Shown, start_of
+from dashboard.learn.lesson import MOST_DRAWS, LessonView, start_of
 from dashboard.learn.lessons import eighty
 from dashboard.learn.lessons.eighty import LESSON, draw
 
@@ -25,7 +25,7 @@ def by_hand(n: int, p: float) -> tuple[int, int, float]:
     return low, high, fsum(each[low : high + 1])
 
 
-def shown(probability: str = "80", draws: int = 1, **more: object) -> Shown:
+def shown(probability: str = "80", draws: int = 1, **more: object) -> LessonView:
     state = start_of(LESSON, chosen={"probability": probability}, draws=draws, **more)
     return LESSON.show(state)
 

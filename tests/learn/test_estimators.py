@@ -8,7 +8,7 @@ from calibcore.synthetic.study import ESTIMATES
 from dashboard.compute.learn import finished_study, study_of, study_seconds
 from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph
-from dashboard.learn.laboratory import Chosen
+from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.texts import laboratory as words
 
 STUDY = EstimatorStudy(
@@ -104,7 +104,7 @@ class StoppedError(Exception):
 
 
 def test_a_stopped_study_keeps_what_is_finished() -> None:
-    model, told = Chosen(form="zhang", seed=77), []
+    model, told = LaboratoryModel(form="zhang", seed=77), []
 
     def stop(share: float, n_rows: int) -> None:
         told.append(share)
@@ -116,7 +116,7 @@ def test_a_stopped_study_keeps_what_is_finished() -> None:
     with pytest.raises(StoppedError):
         study_of(model, 3, stop)
     assert told == sorted(told)
-    found = finished_study(Chosen(form="zhang", seed=77, rows=50, draw=9), 3)
+    found = finished_study(LaboratoryModel(form="zhang", seed=77, rows=50, draw=9), 3)
     assert found is not None
     assert found.n_rows.tolist() == [64, 128]
     assert 0 < study_seconds(model, 3) < whole

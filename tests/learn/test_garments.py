@@ -11,8 +11,8 @@ import pytest
 
 from calibcore.data import EventScores
 from dashboard.learn import data, garments, own
-from dashboard.learn.own import Answer
-from dashboard.learn.questions import Question
+from dashboard.learn.own import OwnAnswer
+from dashboard.learn.questions import OwnQuestion
 from dashboard.views.learn import own_words as words
 from tests import reference
 
@@ -84,10 +84,10 @@ def test_a_picture_is_a_png_of_its_pixels() -> None:
 
 def test_the_network_s_answers_stand_beside_yours() -> None:
     row = next(iter(garments.pictures()))
-    shown = Question("garments", "What is this?", ("Coat", "Shirt"), 1, "", "its source", row)
+    shown = OwnQuestion("garments", "What is this?", ("Coat", "Shirt"), 1, "", "its source", row)
     beside = EventScores([0.998], [False])
     ((picture, you, network, truth),) = words.picture_rows(
-        [shown], [Answer(80, right=True)], beside
+        [shown], [OwnAnswer(80, right=True)], beside
     )
     assert picture.startswith("![Grey picture of a garment, question 1](data:image/png;base64,")
     assert you == "\u2713 Shirt, 80%"

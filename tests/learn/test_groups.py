@@ -16,7 +16,7 @@ from dashboard.figures import LIGHT
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data
 from dashboard.learn.laboratory import chosen_of, drawn_of
-from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lesson import LessonView, State, start_of
 from dashboard.learn.lessons.groups import (
     KEY,
     LESSON,
@@ -36,7 +36,7 @@ def state(gap: str = "15", view: str = "groups", **more: object) -> State:
     return start_of(LESSON, chosen={"gap": gap, "view": view}, **more)
 
 
-def shown(gap: str = "15", view: str = "groups", **more: object) -> Shown:
+def shown(gap: str = "15", view: str = "groups", **more: object) -> LessonView:
     return LESSON.show(state(gap, view, **more))
 
 

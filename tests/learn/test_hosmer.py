@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.learn.laboratory import chosen_of
-from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.hosmer import (
     BETWEEN,
     CENTRE,
@@ -25,7 +25,7 @@ from dashboard.learn.lessons.hosmer import (
 )
 
 
-def shown(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> Shown:
+def shown(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"rows": rows, "model": model}, **more))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.compute.learn import file_of
 from dashboard.learn.laboratory import chosen_of, drawn_of
-from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lesson import LessonView, State, start_of
 from dashboard.learn.lessons.in_the_large import (
     AT,
     LESSON,
@@ -25,7 +25,7 @@ def state(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> Stat
     return start_of(LESSON, chosen={"slope": slope, "shift": shift}, **more)
 
 
-def shown(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> Shown:
+def shown(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> LessonView:
     return LESSON.show(state(slope, shift, **more))
 
 

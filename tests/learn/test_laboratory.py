@@ -26,14 +26,14 @@ from dashboard.learn.laboratory import (
     PRESETS,
     REDRAWN,
     ROWS,
-    Chosen,
+    LaboratoryModel,
     chosen_of,
     drawn_of,
     preset_of,
     redraws_of,
     result_of,
 )
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.readers import read
 from dashboard.texts import laboratory as words
 
@@ -43,7 +43,7 @@ def numbers() -> dict[str, st.SearchStrategy[int]]:
 
 
 @st.composite
-def models(draw: st.DrawFn) -> Chosen:
+def models(draw: st.DrawFn) -> LaboratoryModel:
     values = {name: draw(strategy) for name, strategy in numbers().items()}
     form = draw(st.sampled_from(["curve", "hand", "zhang"]))
     kept = {
@@ -52,11 +52,11 @@ def models(draw: st.DrawFn) -> Chosen:
         "zhang": ("beta0", "beta1"),
     }[form]
     own = {name: values[name] for name in (*kept, "seed", "draw")}
-    model = Chosen(form=form, rows=draw(st.sampled_from(ROWS)), **own)  # type: ignore[arg-type]
+    model = LaboratoryModel(form=form, rows=draw(st.sampled_from(ROWS)), **own)  # type: ignore[arg-type]
     if form == "zhang":
         return model
     handles = draw(st.lists(st.integers(0, 100), min_size=N_HANDLES, max_size=N_HANDLES))
-    return Chosen(
+    return LaboratoryModel(
         **vars(model)
         | {"classes": draw(st.sampled_from(CLASSES))}
         | ({"handles": tuple(handles)} if form == "hand" else {})
@@ -64,7 +64,7 @@ def models(draw: st.DrawFn) -> Chosen:
 
 
 @given(models())
-def test_a_code_stands_for_its_model(model: Chosen) -> None:
+def test_a_code_stands_for_its_model(model: LaboratoryModel) -> None:
     assert chosen_of(model.code) == model
     assert model.model.truth().rate == pytest.approx(model.model.rate)
 
@@ -96,13 +96,13 @@ def test_numbers_out_of_range_stand_for_none(code: str) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_model_has_a_name_whatever_is_drawn(name: str) -> None:
     model = PRESETS[name]
-    assert preset_of(Chosen(**vars(model) | {"seed": 9, "draw": 4, "rows": 50})) == name
+    assert preset_of(LaboratoryModel(**vars(model) | {"seed": 9, "draw": 4, "rows": 50})) == name
     assert words.PRESETS[name] in words.sample(model).title
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_file_holds_the_drawn_rows(name: str) -> None:
-    model = Chosen(**vars(PRESETS[name]) | {"rows": 200})
+    model = LaboratoryModel(**vars(PRESETS[name]) | {"rows": 200})
     upload = read(FILE, file_of(model))
     split = upload.split()
     for which, rows in enumerate((split.calibration, split.test)):
@@ -113,9 +113,9 @@ def test_the_file_holds_the_drawn_rows(name: str) -> None:
 
 
 def test_both_sets_are_drawn_by_themselves() -> None:
-    calibration, test = (drawn_of(Chosen(), which).event.scores for which in (0, 1))
+    calibration, test = (drawn_of(LaboratoryModel(), which).event.scores for which in (0, 1))
     assert not np.array_equal(calibration, test)
-    again = drawn_of(Chosen(draw=2), 1).event.scores
+    again = drawn_of(LaboratoryModel(draw=2), 1).event.scores
     assert not np.array_equal(test, again)
 
 
@@ -130,7 +130,7 @@ def test_estimates_are_those_of_the_core(name: str) -> None:
 
 
 def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
-    found = result_of(Chosen())
+    found = result_of(LaboratoryModel())
     isotonic = next(one for one in found.calibrators if one.key == "isotonic")
     fitted = IsotonicCalibration().fit(found.calibration.event.scores, found.calibration.event.hits)
     grid = np.linspace(0.01, 0.99, 50)
@@ -140,19 +140,21 @@ def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
 
 
 def test_the_conclusion_says_whether_it_is_right() -> None:
-    miscalibrated = words.conclusion(result_of(Chosen(rows=20_000)))
+    miscalibrated = words.conclusion(result_of(LaboratoryModel(rows=20_000)))
     assert "Miscalibration detected" in miscalibrated
     assert "rows detect it" in miscalibrated
-    few = words.conclusion(result_of(Chosen(slope=95, rows=50)))
+    few = words.conclusion(result_of(LaboratoryModel(slope=95, rows=50)))
     assert "rows do not detect it" in few
-    told = [words.conclusion(result_of(Chosen(slope=100, rows=200, seed=k))) for k in range(60)]
+    told = [
+        words.conclusion(result_of(LaboratoryModel(slope=100, rows=200, seed=k))) for k in range(60)
+    ]
     alarms = sum("a false alarm" in one for one in told)
     assert all("perfectly calibrated" in one for one in told)
     assert 0 < alarms <= 8  # of 60 at 5%
 
 
 def test_redraws_spread_round_these_rows_and_the_truth() -> None:
-    model = Chosen()
+    model = LaboratoryModel()
     many, found = redraws_of(model), result_of(model)
     assert many.values.shape == (N_DRAWS, len(REDRAWN))
     assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
@@ -160,7 +162,7 @@ def test_redraws_spread_round_these_rows_and_the_truth() -> None:
 
 
 def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
-    model = Chosen()
+    model = LaboratoryModel()
     many, found = redraws_of(model), result_of(model)
     figure = lab_pictures.spread(many, found, LIGHT).figure
     thin, thick, aims, own = figure.data
@@ -176,7 +178,7 @@ def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
         assert (own.x[place], aims.x[place]) == found.values[key]
 
 
-def true_lines(picture: Picture) -> list[Any]:
+def true_lines(picture: LessonPicture) -> list[Any]:
     lines = [trace for trace in picture.figure.data if trace.name == "truth"]
     assert all((one.line.dash, one.line.color) == ("solid", LIGHT.text) for one in lines)
     assert {one.line.width for one in lines} == {5}
@@ -203,17 +205,17 @@ def test_pictures_draw_the_truth_as_the_strongest_line(name: str) -> None:
 
 def test_the_slope_and_the_shift_of_the_sliders_are_estimated() -> None:
     """With a slope alone, or a shift alone, the truths in the table are where the sliders stand."""
-    steep = result_of(Chosen(slope=50)).values["calibration_slope"]
+    steep = result_of(LaboratoryModel(slope=50)).values["calibration_slope"]
     assert steep[1] == pytest.approx(0.5, abs=1e-6)
     assert steep[0] == pytest.approx(0.5, abs=0.1)
-    moved = result_of(Chosen(slope=100, shift=-8)).values["calibration_intercept"]
+    moved = result_of(LaboratoryModel(slope=100, shift=-8)).values["calibration_intercept"]
     assert moved[1] == pytest.approx(-0.8, abs=1e-6)
     assert moved[0] == pytest.approx(-0.8, abs=0.15)
 
 
 def test_groups_differ_by_what_their_slider_says() -> None:
     label, scale = words.NUMBERS["groups"]
-    chosen = Chosen(slope=100, groups=7)
+    chosen = LaboratoryModel(slope=100, groups=7)
     low, high = (chosen.model.frequency([0.5], [group])[0] for group in (0, 1))
     apart = math.log(high / (1 - high)) - math.log(low / (1 - low))
     assert label == "Groups differ by"

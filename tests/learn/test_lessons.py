@@ -9,7 +9,7 @@ import pytest
 from dashboard.app import PAGES
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.plotly_json import LightFigure
-from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, Shown, start_of
+from dashboard.learn.lesson import ChoiceGuess, Lesson, LessonView, NumberGuess, start_of
 from dashboard.learn.lessons import LESSONS, find
 from dashboard.samples import samples
 
@@ -18,7 +18,7 @@ MOST_WORDS = 60
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
 
 
-def all_of(shown: Shown) -> str:
+def all_of(shown: LessonView) -> str:
     """Everything that a state sends, as one text."""
     # As they are sent: any word may stand by chance in an array that plotly writes as bytes.
     figures = [

@@ -11,26 +11,26 @@ from hypothesis import strategies as st
 
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.learn import garments, own, own_pictures
-from dashboard.learn.own import LETTERS, LEVELS, Answer
+from dashboard.learn.own import LETTERS, LEVELS, OwnAnswer
 from dashboard.learn.questions import N_QUESTIONS
 from dashboard.views.learn import own_words as words
 from tests import reference
 from tests.reference_reliability import wilson
 
-answers = st.builds(Answer, st.sampled_from(LEVELS), st.booleans())
+answers = st.builds(OwnAnswer, st.sampled_from(LEVELS), st.booleans())
 twenty = st.lists(answers, min_size=N_QUESTIONS, max_size=N_QUESTIONS)
 some = st.lists(answers, min_size=1, max_size=60)
 
 
-def same(level: int, n_right: int, n: int = N_QUESTIONS) -> list[Answer]:
-    return [Answer(level, k < n_right) for k in range(n)]
+def same(level: int, n_right: int, n: int = N_QUESTIONS) -> list[OwnAnswer]:
+    return [OwnAnswer(level, k < n_right) for k in range(n)]
 
 
 # The code of the answers --------------------------------------------------------------------
 
 
 @given(twenty)
-def test_a_code_stands_for_the_answers(given_answers: list[Answer]) -> None:
+def test_a_code_stands_for_the_answers(given_answers: list[OwnAnswer]) -> None:
     code = own.code_of(given_answers)
     assert len(code) == N_QUESTIONS
     assert own.answers_of(code) == tuple(given_answers)
@@ -49,7 +49,7 @@ def test_only_twenty_of_the_letters_are_a_code(text: str) -> None:
 
 def test_letters_are_pairs_of_wrong_and_right() -> None:
     assert len(LETTERS) == 2 * len(LEVELS) == 24
-    assert own.answers_of("A" * 19 + "X") == (*same(50, 0, 19), Answer(100, right=True))
+    assert own.answers_of("A" * 19 + "X") == (*same(50, 0, 19), OwnAnswer(100, right=True))
     assert own.answers_of("\u00df" * 10) is None  # its capital is SS
 
 
@@ -78,7 +78,7 @@ def test_too_many_codes_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -
 
 
 @given(some)
-def test_figures_are_those_of_slow_arithmetic(given_answers: list[Answer]) -> None:
+def test_figures_are_those_of_slow_arithmetic(given_answers: list[OwnAnswer]) -> None:
     found = own.result_of(own.scores_of(given_answers))
     n = len(given_answers)
     scores = [one.level / 100 for one in given_answers]
@@ -92,7 +92,7 @@ def test_figures_are_those_of_slow_arithmetic(given_answers: list[Answer]) -> No
     assert found.brier == pytest.approx(sum(squares) / n)
     assert found.brier_of_half == pytest.approx(0.25)
     assert found.nll_of_half == pytest.approx(math.log(2))
-    if any(one == Answer(100, right=False) for one in given_answers):
+    if any(one == OwnAnswer(100, right=False) for one in given_answers):
         assert math.isinf(found.nll)
     else:
         chances = [s if hit else 1 - s for s, hit in zip(scores, hits, strict=True)]
@@ -100,7 +100,9 @@ def test_figures_are_those_of_slow_arithmetic(given_answers: list[Answer]) -> No
 
 
 @given(some)
-def test_bins_hold_their_lower_end_and_have_wilson_intervals(given_answers: list[Answer]) -> None:
+def test_bins_hold_their_lower_end_and_have_wilson_intervals(
+    given_answers: list[OwnAnswer],
+) -> None:
     binned = own.binned_from_half(own.scores_of(given_answers))
     for k in range(5):
         low = 50 + 10 * k
@@ -137,7 +139,7 @@ def exceeding(scores: list[float], limit: float) -> float:
 
 @given(st.lists(st.sampled_from(LEVELS), min_size=N_QUESTIONS, max_size=N_QUESTIONS))
 def test_luck_exceeds_the_limit_in_at_most_5_percent(levels: list[int]) -> None:
-    found = own.result_of(own.scores_of([Answer(level, right=True) for level in levels]))
+    found = own.result_of(own.scores_of([OwnAnswer(level, right=True) for level in levels]))
     scores = [level / 100 for level in levels]
     assert exceeding(scores, found.side.curves.ks_null_95) <= 0.05
     assert found.limit_of_more <= found.side.curves.ks_null_95
@@ -149,7 +151,7 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
     for _ in range(100):
         levels = rng.choice(LEVELS[:-1], N_QUESTIONS)
         curves = own.result_of(
-            own.scores_of([Answer(int(k), right=True) for k in levels])
+            own.scores_of([OwnAnswer(int(k), right=True) for k in levels])
         ).side.curves
         found.append(exceeding((levels / 100).tolist(), curves.ks_null_95))
     assert 0.025 < float(np.mean(found)) < 0.035
@@ -166,7 +168,7 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
         (same(55, 12, 12) + same(95, 0, 8), "**Over- and underconfident** (p = "),
     ],
 )
-def test_the_verdict_is_that_of_the_ks_error(given_answers: list[Answer], said: str) -> None:
+def test_the_verdict_is_that_of_the_ks_error(given_answers: list[OwnAnswer], said: str) -> None:
     found = own.result_of(own.scores_of(given_answers))
     assert said in words.yours(found)
     shown = found.side.curves.ks_error >= found.side.curves.ks_null_95
@@ -184,7 +186,7 @@ def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
 
 
 def test_certain_and_wrong_is_infinite_and_said() -> None:
-    found = own.result_of(own.scores_of([Answer(100, right=False), *same(99, 19, 19)]))
+    found = own.result_of(own.scores_of([OwnAnswer(100, right=False), *same(99, 19, 19)]))
     cells = {row[0]: row[1] for row in words.measure_rows(found, None)}
     assert cells["NLL (nats)"] == "\u221e"
     assert "The NLL is infinite" in words.against_half(found)
@@ -245,7 +247,7 @@ EXTREMES = MappingProxyType(
         "all_100_right": same(100, 20),
         "all_100_wrong": same(100, 0),
         "all_99": same(99, 20),
-        "mixed": [Answer(level, level % 3 > 0) for level in (*LEVELS, *LEVELS[:8])],
+        "mixed": [OwnAnswer(level, level % 3 > 0) for level in (*LEVELS, *LEVELS[:8])],
     }
 )
 
@@ -307,7 +309,7 @@ def test_about_95_percent_of_perfectly_calibrated_people_lie_in_the_grey() -> No
     levels = rng.choice(LEVELS[:-1], (4_000, N_QUESTIONS))
     right = rng.random(levels.shape) < levels / 100
     everybody = [
-        [Answer(int(level), bool(hit)) for level, hit in zip(*rows, strict=True)]
+        [OwnAnswer(int(level), bool(hit)) for level, hit in zip(*rows, strict=True)]
         for rows in zip(levels, right, strict=True)
     ]
     grey, _, dots = own_pictures.people(everybody, LIGHT).figure.data

@@ -15,14 +15,14 @@ from dashboard.learn import data
 from dashboard.learn.tempered import (
     LEAST,
     N_BINS,
-    Tempered,
+    TemperedPrediction,
     at_temperature,
     diagram,
     fitted_temperature,
     row,
     verdict,
 )
-from dashboard.texts.badges import finding_of
+from dashboard.texts.badges import side_badge
 from tests import reference
 from tests.learn import reference as slow
 
@@ -72,7 +72,7 @@ def test_the_pages_find_the_same(temperature: float, sample: str, word: str) -> 
     event, fitted = TopR(1), FittedTemperature(temperature)
     page = evaluate(prepare(data.sample(sample).test, event), event, fitted, Options())
     assert word in verdict(found)
-    assert finding_of(page.after, prediction=True) == found.finding
+    assert side_badge(page.after, prediction=True) == found.badge
 
 
 def test_the_diagram_shows_bins_of_enough_rows() -> None:
@@ -86,5 +86,7 @@ def test_the_diagram_shows_bins_of_enough_rows() -> None:
 
 
 def test_a_row_of_the_table_is_written_as_its_head_says() -> None:
-    found = Tempered(2.0, 1000, 0.9, 0.8, 0.11, 0.001, 0.5, 0.7, at_temperature(1.0).binned)
+    found = TemperedPrediction(
+        2.0, 1000, 0.9, 0.8, 0.11, 0.001, 0.5, 0.7, at_temperature(1.0).binned
+    )
     assert row(found, "Name") == ("Name", "2", "90.0%", "80.0%", "11.0%", "5.1%", "0.500", "0.700")

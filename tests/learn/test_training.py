@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard.learn import data
-from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.training import LESSON, LOSSES, N_CLASSES, NEAR
 from dashboard.learn.tempered import Loss
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 ENTROPY, SMOOTHED, FOCAL = (LOSSES[key] for key in ("entropy", "smoothing", "focal"))
 
 
-def shown(loss: str, stage: str, **more: object) -> Shown:
+def shown(loss: str, stage: str, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"loss": loss, "stage": stage}, **more))
 
 
@@ -49,7 +49,7 @@ def test_cross_entropy_leaves_scores_too_high_and_the_others_too_low() -> None:
     assert ENTROPY.after.temperature > 1
     for one in (SMOOTHED, FOCAL):
         assert one.before.mean_score < one.before.accuracy
-        assert one.before.finding.word == "Underconfident"
+        assert one.before.badge.word == "Underconfident"
         assert one.after.temperature < 1
     for one in LOSSES.values():
         assert one.after.ks_error < one.before.ks_error

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lesson import LessonView, State, start_of
 from dashboard.learn.lessons.transport import (
     LESSON,
     N_ROWS,
@@ -24,7 +24,7 @@ def state(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> S
     return start_of(LESSON, chosen={"rate": rate, "stage": stage}, **more)
 
 
-def shown(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> Shown:
+def shown(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> LessonView:
     return LESSON.show(state(rate, stage, **more))
 
 

@@ -53,7 +53,7 @@ Ours = Callable[[Case, str], float]
 
 
 @dataclass(frozen=True)
-class Held:
+class Tolerance:
     """How far a peer may be.
 
     Attributes
@@ -78,7 +78,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PeerQuestion:
     """A measure of calibcore, and what the peers were asked to find the same.
 
     Attributes
@@ -87,7 +87,7 @@ class Asked:
         Key of the measure, or the function and its options.
     job : str
         What the peers were asked.
-    peers : dict of str to Held
+    peers : dict of str to Tolerance
         Those that answered.
     ours : callable
         Case and event to calibcore's value.
@@ -97,7 +97,7 @@ class Asked:
 
     name: str
     job: str
-    peers: dict[str, Held]
+    peers: dict[str, Tolerance]
     ours: Ours
     value: str = "value"
 
@@ -174,20 +174,20 @@ def _table(function: Callable[[Floats, Labels], float]) -> Ours:
     return lambda one, _: function(one.test.probabilities, one.test.labels)
 
 
-def _listed(key: str, job: str, peers: dict[str, Held], value: str = "value") -> Asked:
-    return Asked(key, job, peers, _key(key), value)
+def _listed(key: str, job: str, peers: dict[str, Tolerance], value: str = "value") -> PeerQuestion:
+    return PeerQuestion(key, job, peers, _key(key), value)
 
 
 # What is known of the peers -----------------------------------------------------------------------
 
-SAME = Held()
+SAME = Tolerance()
 SKLEARN, UNCCAL, DIAGNOSTICS = "scikit-learn", "uncertainty-calibration", "model-diagnostics"
 
-FLOAT32 = Held("adds up in float32, whatever it is given", 1e-7)
+FLOAT32 = Tolerance("adds up in float32, whatever it is given", 1e-7)
 
 SURPLUS = "gives a surplus of rows to the first bins, where floor(k N / 15) spreads it"
-ARRAY_SPLIT = Held(SURPLUS, apart=EDGES_ELSEWHERE)
-QUANTILES = Held(
+ARRAY_SPLIT = Tolerance(SURPLUS, apart=EDGES_ELSEWHERE)
+QUANTILES = Tolerance(
     "interpolates between the rows at an edge",
     apart={
         "crash_survival, class 1": 1.1e-6,
@@ -197,7 +197,7 @@ QUANTILES = Held(
 )
 LOESS = {
     "loess": SAME,
-    "loess, interpolated": Held("finds the curve at a few scores and interpolates", 0.025),
+    "loess, interpolated": Tolerance("finds the curve at a few scores and interpolates", 0.025),
 }
 NLL_PARTS = ("nll_miscalibration", "nll_discrimination", "nll_uncertainty")
 CORP = {DIAGNOSTICS: SAME, SKLEARN: SAME}
@@ -231,19 +231,23 @@ ASKED = (
         "kuiper",
         "Kuiper",
         {
-            "MAPIE": Held(WITHIN_TIES, apart=TIES),
-            "probmetrics": Held(f"{FLOAT32.why}; counts within ties", 1e-7, TIES),
+            "MAPIE": Tolerance(WITHIN_TIES, apart=TIES),
+            "probmetrics": Tolerance(f"{FLOAT32.why}; counts within ties", 1e-7, TIES),
         },
     ),
     _listed(
         "classwise_ks",
         "class-wise KS",
-        {"MAPIE": Held(WITHIN_TIES, apart={"city_country_100": 1.1e-7, "crash_survival": 7.7e-6})},
+        {
+            "MAPIE": Tolerance(
+                WITHIN_TIES, apart={"city_country_100": 1.1e-7, "crash_survival": 7.7e-6}
+            )
+        },
     ),
     _listed(
         "max_classwise_ks",
         "class-wise KS, worst class",
-        {"MAPIE": Held(WITHIN_TIES, apart={"crash_survival": 1.5e-5})},
+        {"MAPIE": Tolerance(WITHIN_TIES, apart={"crash_survival": 1.5e-5})},
     ),
     _listed(
         "ece",
@@ -257,7 +261,7 @@ ASKED = (
         "ECE, equal mass",
         {"MAPIE": ARRAY_SPLIT, "netcal": QUANTILES, UNCCAL: ARRAY_SPLIT},
     ),
-    Asked(
+    PeerQuestion(
         "ece_equal_mass",
         "ECE, equal mass, first 15 n rows",
         {"MAPIE": SAME, "netcal": SAME, UNCCAL: SAME},
@@ -266,16 +270,16 @@ ASKED = (
     _listed(
         "ece_l2",
         "l2, equal mass",
-        {UNCCAL: Held(SURPLUS, 1e-4, {"perfect_synthetic": 5.3e-4})},
+        {UNCCAL: Tolerance(SURPLUS, 1e-4, {"perfect_synthetic": 5.3e-4})},
     ),
-    Asked("ece_l2", "l2, equal mass, first 15 n rows", {UNCCAL: SAME}, _whole(_l2)),
+    PeerQuestion("ece_l2", "l2, equal mass, first 15 n rows", {UNCCAL: SAME}, _whole(_l2)),
     _listed(
         "debiased_ece",
         "debiased l2",
         # That sample's error is 0 but for chance: roots of numbers that differ by 1.8e-5.
-        {UNCCAL: Held(SURPLUS, 1e-4, {"perfect_synthetic": 2.7e-3})},
+        {UNCCAL: Tolerance(SURPLUS, 1e-4, {"perfect_synthetic": 2.7e-3})},
     ),
-    Asked(
+    PeerQuestion(
         "debiased_ece",
         "debiased l2, first 15 n rows",
         {UNCCAL: SAME},
@@ -284,11 +288,11 @@ ASKED = (
     _listed(
         "sweep_ece",
         "ECE sweep, l1",
-        {"numpy": Held("gives a surplus of rows to other bins; splits ties", 6.5e-4)},
+        {"numpy": Tolerance("gives a surplus of rows to other bins; splits ties", 6.5e-4)},
     ),
     _listed("sweep_ece", "ECE sweep, l1, same bins", {"numpy": SAME}),
     _listed("mce", "MCE", {"netcal": SAME, SKLEARN: SAME, "torchmetrics": SAME}),
-    Asked(
+    PeerQuestion(
         "mce_equal_mass",
         "MCE, equal mass, first 15 n rows",
         {"netcal": SAME},
@@ -300,7 +304,7 @@ ASKED = (
         {"MAPIE": SAME, "netcal": SAME, UNCCAL: SAME},
     ),
     _listed("max_classwise_ece", "class-wise ECE, worst class", {"netcal": SAME}),
-    Asked(
+    PeerQuestion(
         "classwise_ece_equal_mass",
         "class-wise ECE, equal mass, first 15 n rows",
         {UNCCAL: SAME},
@@ -309,13 +313,13 @@ ASKED = (
     _listed(
         "kde_ece",
         "KDE-ECE, authors' grid",
-        {"KDEpy": Held("has no points at 0 and 1, where saturated scores pile up", 1.5e-4)},
+        {"KDEpy": Tolerance("has no points at 0 and 1, where saturated scores pile up", 1.5e-4)},
     ),
     _listed("kde_ece", "KDE-ECE, same points", {"KDEpy": SAME}),
     _listed("kde_ece_l2", "KDE-ECE, d = 2", {"KDEpy": SAME}),
-    Asked("mmce", "MMCE", {"netcal": SAME}, _first(metrics.mmce)),
-    Asked("event_skce", "SKCE of the event", {"probcal": SAME}, _first(metrics.event_skce)),
-    Asked(
+    PeerQuestion("mmce", "MMCE", {"netcal": SAME}, _first(metrics.mmce)),
+    PeerQuestion("event_skce", "SKCE of the event", {"probcal": SAME}, _first(metrics.event_skce)),
+    PeerQuestion(
         "skce",
         "SKCE, all classes",
         {"numpy": SAME},
@@ -327,7 +331,7 @@ ASKED = (
         "smooth_ece",
         "smooth ECE",
         {
-            "relplot": Held(
+            "relplot": Tolerance(
                 "knows sigma to 1 / 1024, weighs scores at 0 and 1 half",
                 5e-4,
                 {
@@ -346,7 +350,7 @@ ASKED = (
     _listed(
         "smooth_ece",
         "smooth ECE, reimplemented",
-        {"numpy": Held("here a row is shared out between two points, 1 / 4096 apart", 5e-7)},
+        {"numpy": Tolerance("here a row is shared out between two points, 1 / 4096 apart", 5e-7)},
     ),
     _listed("event_brier", "event Brier", {SKLEARN: SAME}),
     *(_listed(key, "CORP", CORP, key) for key in ("miscalibration", "discrimination")),
@@ -363,7 +367,7 @@ ASKED = (
     _listed("calibration_intercept", "calibration intercept", {"statsmodels": SAME}),
     _listed("calibration_slope", "calibration slope", {SKLEARN: SAME, "statsmodels": SAME}),
     _listed("auroc", "AUROC", {SKLEARN: SAME, "torchmetrics": SAME}),
-    Asked(
+    PeerQuestion(
         "calibration_gain",
         "calibration gain",
         {SKLEARN: SAME},
@@ -373,44 +377,44 @@ ASKED = (
     ),
     *(_listed(key, job, {SKLEARN: SAME}) for key, job in ACCURACIES.items()),
     *(
-        Asked(key, job, {"scikit-misc": held}, _some(getattr(metrics, key)), key)
+        PeerQuestion(key, job, {"scikit-misc": held}, _some(getattr(metrics, key)), key)
         for key in ("ici", "e50", "e90")
         for job, held in LOESS.items()
     ),
     _listed("spiegelhalter_z", "Spiegelhalter", {"pycaleva": SAME}, "z"),
-    Asked(
+    PeerQuestion(
         "hosmer_lemeshow",
         "Hosmer-Lemeshow, first 10 n rows",
-        {"pycaleva": Held("the same; groups with scores near 1 make it large", 1e-9)},
+        {"pycaleva": Tolerance("the same; groups with scores near 1 make it large", 1e-9)},
         _tenths(metrics.hosmer_lemeshow),
     ),
     _listed("brier_skill", "Brier skill", {SKLEARN: SAME}),
     _listed("nll_skill", "log-loss skill", {SKLEARN: SAME}),
     *(_listed(key, "CORP, log loss", {DIAGNOSTICS: SAME}, key) for key in NLL_PARTS),
     # Functions beside the list
-    Asked(
+    PeerQuestion(
         "ece(norm=2)",
         "l2, equal width",
         {
             UNCCAL: SAME,
-            "torchmetrics": Held(
+            "torchmetrics": Tolerance(
                 "its bin of 1.0 has a gap unlike its neighbour's",
                 apart={"fashion_cnn_overconfident": 5.9e-6},
             ),
         },
         _event(lambda scores, hits: metrics.ece(scores, hits, norm=2)),
     ),
-    Asked(
+    PeerQuestion(
         'debiased_ece(binning="equal_width")',
         "debiased l2, equal width",
         {UNCCAL: SAME},
         _event(lambda scores, hits: metrics.debiased_ece(scores, hits, binning="equal_width")),
     ),
-    Asked(
+    PeerQuestion(
         "sweep_ece(norm=2)",
         "ECE sweep, l2",
         {
-            "numpy": Held(
+            "numpy": Tolerance(
                 "gives a surplus of rows to other bins; splits ties",
                 7e-4,
                 {"crash_survival, class 1": 3.3e-3, "fashion_cnn_overconfident": 1.2e-3},
@@ -418,23 +422,23 @@ ASKED = (
         },
         _event(lambda scores, hits: metrics.sweep_ece(scores, hits, norm=2)),
     ),
-    Asked(
+    PeerQuestion(
         "sweep_ece(norm=2)",
         "ECE sweep, l2, same bins",
         {"numpy": SAME},
         _event(lambda scores, hits: metrics.sweep_ece(scores, hits, norm=2)),
     ),
-    Asked(
+    PeerQuestion(
         "kde_classwise_ece",
         "class-wise KDE-ECE",
         {"KDEpy": SAME},
         _table(metrics.kde_classwise_ece),
     ),
-    Asked(
+    PeerQuestion(
         "event_skce_test",
         "SKCE p-value",
         {
-            "probcal": Held(
+            "probcal": Tolerance(
                 "draws pairs again, also where the value is below what true scores can give",
                 0.07,
                 {"fashion_cnn_overconfident, class 1": 0.49},
@@ -442,14 +446,14 @@ ASKED = (
         },
         _first(lambda scores, hits: metrics.event_skce_test(scores, hits).p_value),
     ),
-    Asked(
+    PeerQuestion(
         "spiegelhalter_test",
         "Spiegelhalter",
         {"pycaleva": SAME},
         _event(lambda scores, hits: metrics.spiegelhalter_test(scores, hits).p_value),
         "p",
     ),
-    Asked(
+    PeerQuestion(
         "hosmer_lemeshow_test",
         "Hosmer-Lemeshow, first 10 n rows",
         {"pycaleva": SAME},
@@ -457,10 +461,12 @@ ASKED = (
         "p",
     ),
     *(
-        Asked(f"error_parts: {part}", "L1 parts", {"probmetrics": SAME}, _part(part), part)
+        PeerQuestion(f"error_parts: {part}", "L1 parts", {"probmetrics": SAME}, _part(part), part)
         for part in ("over", "under")
     ),
-    Asked("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
-    Asked("kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))),
+    PeerQuestion("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
+    PeerQuestion(
+        "kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))
+    ),
 )
 """Everything that is compared, in the order of the tables."""

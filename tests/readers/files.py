@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers import Options, Parsed, Upload, parse, understand
+from dashboard.readers import ParsedFile, ReadingOptions, Upload, parse, understand
 
 _RNG = np.random.default_rng(7)
 N, K = 40, 4
@@ -181,9 +181,9 @@ def combine(files: Sequence[Given]) -> Upload:
 
 def combined(files: Sequence[tuple[str, bytes]], **choices: Any) -> Upload:
     """Read several files, each a name and its bytes, together."""
-    options = Options(**choices)
+    options = ReadingOptions(**choices)
     parsed = [
-        Parsed(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
+        ParsedFile(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
         for name, data in files
     ]
     return understand(parsed, options)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.readers.formats.text import read_text
 from dashboard.readers.recognition import recognise
-from dashboard.readers.records import Options, Reading, Table
+from dashboard.readers.records import FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
 from tests.readers.ordinary_making import Ordinary, made
 from tests.readers.ordinary_variants import variants
@@ -71,7 +71,7 @@ def _alike(one: str, other: str) -> bool:
     return first == second or words.get(first, first) == words.get(second, second)
 
 
-def fault_of(table: Ordinary, parsed: Table, reading: Reading) -> str:
+def fault_of(table: Ordinary, parsed: FileTable, reading: Reading) -> str:
     """Say what a reading took for something else, "" where it is right."""
     taken = {c.name: role for c, role in zip(parsed.columns, reading.roles, strict=True)}
     faults = [
@@ -95,7 +95,7 @@ def fault_of(table: Ordinary, parsed: Table, reading: Reading) -> str:
     return ", ".join(faults)
 
 
-def _with(options: Options, change: Mapping[str, Any]) -> Options:
+def _with(options: ReadingOptions, change: Mapping[str, Any]) -> ReadingOptions:
     """Add an answer to what was answered before."""
     roles = dict(options.roles) | dict(change.get("roles", ()))
     return replace(options, **{**change, "roles": tuple(roles.items())})
@@ -111,7 +111,7 @@ def _names(question: Question, first: tuple[str, ...]) -> bool:
 
 def evaluated(table: Ordinary) -> Verdict:
     """Read a table, answer questions with the first answer, and evaluate what comes of it."""
-    options, asked = Options(), ""
+    options, asked = ReadingOptions(), ""
     for _ in range(_ANSWERS):
         try:
             parsed = read_text(table.text.encode(), None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.readers.recognition.arrays import parts_of
-from dashboard.readers.records import Arrays, Column, Contents, Options, RawEvent, RawSet
+from dashboard.readers.records import Arrays, Column, Contents, RawEvent, RawSet, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of
 
@@ -27,7 +27,7 @@ def arrays_of(arrays: dict[str, Any]) -> Arrays:
     return Arrays(tuple(made))
 
 
-def read(arrays: dict[str, Any], options: Options = Options()) -> Contents:  # noqa: B008 - frozen
+def read(arrays: dict[str, Any], options: ReadingOptions = ReadingOptions()) -> Contents:  # noqa: B008 - frozen
     """Read arrays as a file that holds them."""
     return contents_of(arrays_of(arrays), options)
 
@@ -167,14 +167,14 @@ def test_two_tables_are_asked_about() -> None:
         read(arrays)
     answer = caught.value.answers[1]
     assert answer.label == "model_b"
-    raw = one_of(read(arrays, Options(**answer.change)))
+    raw = one_of(read(arrays, ReadingOptions(**answer.change)))
     assert np.array_equal(np.asarray(raw.table), TABLE + 1)
 
 
 def test_roles_name_arrays() -> None:
     """What the user says counts more than names."""
     arrays = {"logits": TABLE, "labels": LABELS, "clean": LABELS[::-1].copy()}
-    raw = one_of(read(arrays, Options(roles=(("clean", "outcome"), ("labels", "group")))))
+    raw = one_of(read(arrays, ReadingOptions(roles=(("clean", "outcome"), ("labels", "group")))))
     assert np.asarray(raw.labels).tolist() == LABELS[::-1].tolist()
     assert [column.name for column in raw.columns] == ["labels"]
 
@@ -206,7 +206,9 @@ def test_one_set_named_in_one_array_only() -> None:
 
 def test_arrays_of_one_axis_are_columns_of_a_table() -> None:
     """They are left to the recognition of tables."""
-    parts = parts_of(arrays_of({"y": LABELS, "p": np.array([0.1, 0.2, 0.3, 0.4])}), Options())
+    parts = parts_of(
+        arrays_of({"y": LABELS, "p": np.array([0.1, 0.2, 0.3, 0.4])}), ReadingOptions()
+    )
     assert [column.name for column in parts.tables["rows"].columns] == ["y", "p"]
     assert not parts.readings
 
@@ -215,4 +217,4 @@ def test_objects_alone_are_refused() -> None:
     """There is nothing to read."""
     empty = Column("model", np.zeros(0), unread="objects")
     with pytest.raises(FileError, match="of objects"):
-        contents_of(Arrays((empty,)), Options())
+        contents_of(Arrays((empty,)), ReadingOptions())

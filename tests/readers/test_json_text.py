@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dashboard.readers.formats import json_text
 from dashboard.readers.formats.json_text import read_json
-from dashboard.readers.records import Arrays, Column, Table
+from dashboard.readers.records import Arrays, Column, FileTable
 from dashboard.readers.refusal import FileError
 
 TABLE = [[0.25, 0.75], [1.5, -0.5], [2.0, 3.0]]
@@ -33,7 +33,7 @@ def lines(rows: list[Any], end: str = "\n") -> bytes:
 
 def table(data: bytes) -> dict[str, Column]:
     found = read_json(data)
-    assert isinstance(found, Table)
+    assert isinstance(found, FileTable)
     return {column.name: column for column in found.columns}
 
 
@@ -90,7 +90,7 @@ def test_sets_of_records_are_stacked() -> None:
 
 def test_rows_without_a_header_have_no_names() -> None:
     found = read_json(text(ROWS))
-    assert isinstance(found, Table)
+    assert isinstance(found, FileTable)
     assert not found.named
     assert [column.name for column in found.columns] == ["column 1", "column 2", "column 3"]
 
@@ -281,8 +281,8 @@ def test_any_value_is_read_or_refused(value: object, *, as_lines: bool) -> None:
         found = read_json(lines([value] * 3) if as_lines else text(value))
     except FileError:
         return
-    columns = found.columns if isinstance(found, Table) else found.arrays
-    if isinstance(found, Table):
+    columns = found.columns if isinstance(found, FileTable) else found.arrays
+    if isinstance(found, FileTable):
         assert all(c.unread or len(c.values) == found.n_rows for c in columns)
     for column in columns:
         assert column.texts is None or (column.values < len(column.texts)).all()
@@ -311,5 +311,5 @@ def test_numbers_are_those_of_pythons_own_parser(rows: list[list[float]]) -> Non
 
 def test_a_null_at_the_head_of_the_first_list_shifts_nothing() -> None:
     table = read_json(b'{"p": [null, 0.5], "y": 1}\n{"p": [0.25, 0.75], "y": 0}\n')
-    assert isinstance(table, Table)
+    assert isinstance(table, FileTable)
     np.testing.assert_array_equal(table.columns[0].values, [[np.nan, 0.5], [0.25, 0.75]])

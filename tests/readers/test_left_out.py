@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.readers.records import Column, ColumnRole, Contents, Options
+from dashboard.readers.records import Column, ColumnRole, Contents, ReadingOptions
 from dashboard.readers.refusal import Question
 from tests.readers.test_sets import LEAVE_OUT, numbers, read, rows_of, texts
 
@@ -52,7 +52,7 @@ def test_a_column_without_numbers_is_asked_about_by_itself() -> None:
         "score": texts("risk", ["low", "high"]),
         "outcome": numbers("y", [0, 1]),
     }
-    for options in (Options(), LEAVE_OUT):
+    for options in (ReadingOptions(), LEAVE_OUT):
         with pytest.raises(Question, match='column "risk"') as caught:
             read(columns, options)
         assert [answer.change for answer in caught.value.answers] == [

@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, Options, Question, Upload, read
+from dashboard.readers import FileError, Question, ReadingOptions, Upload, read
 from tests.readers.files import npz
 from tests.readers.test_xlsx import of_rows
 
@@ -1007,7 +1007,7 @@ KINDS: tuple[tuple[Case, ...], ...] = (
 
 def answered(case: Case) -> tuple[Upload | FileError, list[str]]:
     """Read a file, give the first answer to each question, and list what was asked."""
-    options, asked = Options(class_names=case.class_names), []
+    options, asked = ReadingOptions(class_names=case.class_names), []
     data = case.make()
     for _ in range(5):
         choices = {name: getattr(options, name) for name in vars(options)}

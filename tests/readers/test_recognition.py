@@ -11,7 +11,7 @@ import pytest
 from dashboard.readers import read as read_file
 from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.columns import beyond_luck
-from dashboard.readers.records import Column, Odd, Options, Reading, Table
+from dashboard.readers.records import Column, FileTable, Odd, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
 
 RNG = np.random.default_rng(7)
@@ -47,12 +47,12 @@ def number(text: str) -> float | None:
         return None
 
 
-def table(columns: Mapping[str, Any], *, named: bool = True) -> Table:
+def table(columns: Mapping[str, Any], *, named: bool = True) -> FileTable:
     made = tuple(column(name, cells) for name, cells in columns.items())
-    return Table(made, len(made[0].values), named=named)
+    return FileTable(made, len(made[0].values), named=named)
 
 
-def table_of_csv(text: str) -> Table:
+def table_of_csv(text: str) -> FileTable:
     lines = text.strip().splitlines()
     delimiter = max(";,\t|", key=lines[0].count)
     head, *rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter))
@@ -66,7 +66,7 @@ def roles(columns: Mapping[str, Any], **options: Any) -> dict[str, str]:
 
 
 def read(columns: Mapping[str, Any], *, named: bool = True, **options: Any) -> Reading:
-    return recognise(table(columns, named=named), Options(**options))
+    return recognise(table(columns, named=named), ReadingOptions(**options))
 
 
 def people(n_rows: int = 600) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def test_the_order_of_the_columns_does_not_matter() -> None:
 def test_a_csv_of_ten_rows() -> None:
     text = "id;p;y\n" + "\n".join(f"{k};0,{k}5;{k // 5}" for k in range(10))
     parsed = table_of_csv(text)
-    assert recognise(parsed, Options()).roles == ("id", "score", "outcome")
+    assert recognise(parsed, ReadingOptions()).roles == ("id", "score", "outcome")
 
 
 def test_labels_of_any_size_are_compared_with_classes() -> None:

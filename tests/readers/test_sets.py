@@ -12,17 +12,17 @@ from dashboard.readers.records import (
     Column,
     ColumnRole,
     Contents,
+    FileTable,
     Odd,
-    Options,
     RawEvent,
     RawSet,
     Reading,
-    Table,
+    ReadingOptions,
 )
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of, sets_from
 
-LEAVE_OUT = Options(leave_out=True)
+LEAVE_OUT = ReadingOptions(leave_out=True)
 
 
 def numbers(name: str, cells: Any, **more: Any) -> Column:
@@ -44,7 +44,7 @@ def texts(name: str, cells: Sequence[str]) -> Column:
 
 def read(
     columns: dict[ColumnRole, Column] | Sequence[tuple[ColumnRole, Column]],
-    options: Options = Options(),  # noqa: B008 - frozen
+    options: ReadingOptions = ReadingOptions(),  # noqa: B008 - frozen
     *,
     table: dict[str, Any] | None = None,
     **reading: Any,
@@ -52,7 +52,7 @@ def read(
     """Read columns of the roles given."""
     pairs = list(columns.items()) if isinstance(columns, dict) else list(columns)
     made = tuple(column for _, column in pairs)
-    whole = Table(made, len(made[0].values), **(table or {}))
+    whole = FileTable(made, len(made[0].values), **(table or {}))
     roles = tuple(role for role, _ in pairs)
     return sets_from(whole, Reading(roles, ("",) * len(roles), **reading), options)
 
@@ -99,11 +99,11 @@ def test_the_score_may_be_of_the_lower_number() -> None:
         "score": numbers("p", [0.9, 0.2, 0.1]),
         "outcome": numbers("y", [0, 1, 1]),
     }
-    raw = rows_of(read(columns, Options(event="0")))
+    raw = rows_of(read(columns, ReadingOptions(event="0")))
     assert np.asarray(raw.labels).tolist() == [1, 0, 0]
     assert raw.class_names == ("1", "0")
     with pytest.raises(FileError, match='"7"'):
-        read(columns, Options(event="7"))
+        read(columns, ReadingOptions(event="7"))
 
 
 def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
@@ -116,7 +116,7 @@ def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
     raw = rows_of(read(columns))
     assert np.asarray(raw.table).tolist() == [0.9, 0.1, 0.3]
     assert [column.name for column in raw.columns] == ["pred"]
-    told = read(columns, Options(roles=(("pred", "prediction"),)))
+    told = read(columns, ReadingOptions(roles=(("pred", "prediction"),)))
     assert event_of(told).hits.tolist() == [True, False, True]
 
 
@@ -268,6 +268,6 @@ def test_a_question_of_recognition_shows_the_first_rows(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(recognition, "recognise", asks)
     with pytest.raises(FileError) as caught:
-        contents_of(Table((numbers("p", [0.5]),), 1), Options())
+        contents_of(FileTable((numbers("p", [0.5]),), 1), ReadingOptions())
     assert isinstance(caught.value.known, Contents)
     assert caught.value.known.uses == {"p": "undecided"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dashboard.readers.formats import text_pieces
 from dashboard.readers.formats.text import read_text
-from dashboard.readers.records import Table
+from dashboard.readers.records import FileTable
 from dashboard.readers.refusal import FileError
 
 HOSPITAL = (
@@ -23,7 +23,7 @@ HOSPITAL = (
 )
 
 
-def columns(table: Table) -> dict[str, list[object]]:
+def columns(table: FileTable) -> dict[str, list[object]]:
     """Give the cells of each column, texts as such."""
     return {
         column.name: column.values.tolist()
@@ -33,7 +33,7 @@ def columns(table: Table) -> dict[str, list[object]]:
     }
 
 
-def read(text: str | bytes, *, header: bool | None = None) -> Table:
+def read(text: str | bytes, *, header: bool | None = None) -> FileTable:
     return read_text(text.encode() if isinstance(text, str) else text, header)
 
 

@@ -12,11 +12,11 @@ from dashboard.readers.records import (
     Column,
     ColumnRole,
     Contents,
+    FileTable,
     Odd,
-    Options,
     RawSet,
     Reading,
-    Table,
+    ReadingOptions,
 )
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.together import combine_parsed
@@ -35,14 +35,14 @@ LABELS = np.array([0, 1, 2])
 def _recognised_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let names alone tell roles: y, id, ward; all others are the one score."""
 
-    def by_name(table: Table, _: Options) -> Reading:
+    def by_name(table: FileTable, _: ReadingOptions) -> Reading:
         roles = tuple(OF_NAMES.get(column.name, "score") for column in table.columns)
         return Reading(roles, ("",) * len(roles))
 
     monkeypatch.setattr(recognition, "recognise", by_name)
 
 
-def table(columns: dict[str, Any], **more: Any) -> Table:
+def table(columns: dict[str, Any], **more: Any) -> FileTable:
     """Make a table; lists of words are columns of text."""
     made = []
     for name, cells in columns.items():
@@ -51,7 +51,7 @@ def table(columns: dict[str, Any], **more: Any) -> Table:
             made.append(Column(name, np.array([texts.index(c) for c in cells], np.int32), texts))
         else:
             made.append(cells if isinstance(cells, Column) else Column(name, np.asarray(cells)))
-    return Table(tuple(made), len(made[0].values), **more)
+    return FileTable(tuple(made), len(made[0].values), **more)
 
 
 def bare(values: np.ndarray[Any, Any]) -> Arrays:
@@ -59,7 +59,7 @@ def bare(values: np.ndarray[Any, Any]) -> Arrays:
     return Arrays((Column("", values),))
 
 
-def read(*files: tuple[str, Body], options: Options = Options()) -> Contents:  # noqa: B008
+def read(*files: tuple[str, Body], options: ReadingOptions = ReadingOptions()) -> Contents:  # noqa: B008
     """Read files of their names."""
     return combine_parsed(files, options)
 
@@ -88,7 +88,7 @@ def test_rows_left_out_are_those_of_their_file() -> None:
     contents = read(
         ("val.csv", table({"p": [0.5, 0.6], "y": [0, 1]})),
         ("test.csv", table({"p": faulty, "y": [0, 1, 1]}, among=among)),
-        options=Options(leave_out=True),
+        options=ReadingOptions(leave_out=True),
     )
     assert scores_by_set(contents) == {"calibration": [0.5, 0.6], "test": [0.1, 0.3]}
     kept = [part.among for part in contents.sets.values()]
@@ -108,10 +108,10 @@ def test_two_files_without_names_of_sets() -> None:
         "Two sets: calibration tuesday.csv": {"calibration": [0.9], "test": [0.1]},
     }
     assert scores_by_set(read(("day1.csv", one), ("day2.csv", other))) == {"rows": [0.1, 0.9]}
-    first = read(("a.csv", one), ("b.csv", other), options=Options(together=("sets",)))
+    first = read(("a.csv", one), ("b.csv", other), options=ReadingOptions(together=("sets",)))
     assert scores_by_set(first) == {"calibration": [0.1], "test": [0.9]}
     with pytest.raises(FileError, match="no models of the same rows"):
-        read(("a.csv", one), ("b.csv", other), options=Options(together=("models",)))
+        read(("a.csv", one), ("b.csv", other), options=ReadingOptions(together=("models",)))
 
 
 FOREST = {"id": [1, 2, 3], "p": [0.1, 0.2, 0.9], "y": [0, 1, 1]}
@@ -120,13 +120,13 @@ BOOST = {"id": [3, 2, 1], "p": [0.7, 0.4, 0.3], "y": [1, 1, 0]}
 
 def answers_to(
     *files: tuple[str, Body],
-    options: Options = Options(),  # noqa: B008
+    options: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> dict[str, Contents]:
     """Give what each answer to the question about files leads to, by what it says."""
     with pytest.raises(Question) as caught:
         read(*files, options=options)
     return {
-        answer.label: read(*files, options=Options(**answer.change))
+        answer.label: read(*files, options=ReadingOptions(**answer.change))
         for answer in caught.value.answers
     }
 

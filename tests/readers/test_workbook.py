@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.readers.formats.workbook import read_workbook
-from dashboard.readers.records import Table
+from dashboard.readers.records import FileTable
 from dashboard.readers.refusal import FileError
 from tests.readers.test_text import columns
 from tests.readers.test_xlsx import MAIN, of_rows, rows_xml, sheet_xml, workbook
@@ -16,7 +16,7 @@ BODY: list[list[Any]] = [[0.5, "north", 1], [0.25, "south", 0], [0.75, "north", 
 WHOLE = {"risk": [0.5, 0.25, 0.75], "ward": ["north", "south", "north"], "y": [1, 0, 1]}
 
 
-def read(*sheets: list[list[Any]], names: tuple[str, ...] = ("p", "q", "r")) -> Table:
+def read(*sheets: list[list[Any]], names: tuple[str, ...] = ("p", "q", "r")) -> FileTable:
     return read_workbook(workbook(*(sheet_xml(rows_xml(s)) for s in sheets), names=names), None)
 
 

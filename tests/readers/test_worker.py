@@ -23,7 +23,7 @@ from calibcore.summary import GroupedSummary
 from dashboard.readers import parse
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits, limits_for, system_bounds_memory
-from dashboard.readers.records import Arrays, Body, Column, Odd, Table, Texts
+from dashboard.readers.records import Arrays, Body, Column, FileTable, Odd, Texts
 from dashboard.readers.refusal import FileError
 from dashboard.readers.worker import parse_apart, read_parsed, write_parsed, write_refusal
 from dashboard.summaries import summary_of_table
@@ -63,7 +63,7 @@ def _same(one: object, other: object) -> bool:
         )
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, (Table, Arrays, Column, Odd)):
+    if isinstance(one, (FileTable, Arrays, Column, Odd)):
         return type(one) is type(other) and _same(
             tuple(vars(one).values()), tuple(vars(other).values())
         )
@@ -91,7 +91,7 @@ NOUNS = st.one_of(
         notes=TEXTS, repairs=TEXTS, doubts=TEXTS,
     ),
     st.builds(
-        Table, st.lists(_columns(), max_size=3).map(tuple), st.just(3), st.integers(1, 9),
+        FileTable, st.lists(_columns(), max_size=3).map(tuple), st.just(3), st.integers(1, 9),
         st.none() | st.permutations([True, True, True, False]).map(np.array),
         st.none() | hnp.arrays("i8", 2), st.booleans(),
         st.lists(TEXTS, max_size=2).map(tuple), notes=TEXTS, repairs=TEXTS, doubts=TEXTS,
@@ -112,7 +112,7 @@ def test_many_texts_come_back_as_arrow_had_them() -> None:
     out = io.BytesIO()
     write_parsed(out, parse("a.csv", data.encode()))
     back = read_parsed(_reader(out.getvalue()), 1 << 21)
-    assert isinstance(back, Table)
+    assert isinstance(back, FileTable)
     texts = back.columns[0].texts
     assert isinstance(texts, Texts)
     assert (len(texts), [*texts]) == (20_000, cells)
@@ -127,7 +127,7 @@ def test_a_million_ids_of_their_own_are_read_within_the_memory_of_their_file() -
     rows = (f"{k:07d}a,v{k:x},0.5,{k % 2}" for k in range(1_000_000))
     data = "\n".join(["id,visit,score,y", *rows]).encode()
     table = parse_apart("a.csv", data)
-    assert isinstance(table, Table)
+    assert isinstance(table, FileTable)
     assert [len(column.texts or ()) for column in table.columns] == [1_000_000, 1_000_000, 0, 0]
 
 
@@ -167,11 +167,11 @@ def test_an_answer_that_is_none_is_refused(head: str) -> None:
 
 THREE = np.array([0.5, 1.0, 2.0])
 UNFIT: dict[str, Body] = {
-    "fewer rows": Table((Column("p", THREE),), 4),
-    "no whole number of rows": Table((Column("p", THREE),), 3.0),  # type: ignore[arg-type]
-    "no text of a summary": Table((Column("p", THREE),), 3, summary=3),  # type: ignore[arg-type]
-    "fewer rows among those of the file": Table((Column("p", THREE),), 3, 1, np.zeros(4, bool)),
-    "an odd cell below the last row": Table(
+    "fewer rows": FileTable((Column("p", THREE),), 4),
+    "no whole number of rows": FileTable((Column("p", THREE),), 3.0),  # type: ignore[arg-type]
+    "no text of a summary": FileTable((Column("p", THREE),), 3, summary=3),  # type: ignore[arg-type]
+    "fewer rows among those of the file": FileTable((Column("p", THREE),), 3, 1, np.zeros(4, bool)),
+    "an odd cell below the last row": FileTable(
         (Column("p", THREE, odd=Odd(np.array([3]), np.zeros(1, "i4"), ("",))),), 3
     ),
     "an odd cell above the first row": Arrays(
@@ -337,7 +337,7 @@ def test_several_threads_each_get_their_own_answer(workers: process.Workers) -> 
     for thread in threads:
         thread.join()
     for k, parsed in answers.items():
-        assert isinstance(parsed, Table)
+        assert isinstance(parsed, FileTable)
         assert parsed.columns[0].values[0] == k / 10
     assert len(answers) == 3
 
@@ -354,7 +354,7 @@ def test_a_summary_comes_through_the_process_as_it_was_written() -> None:
     summary = GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], groups)
     data = write_summary(summary)
     body = parse_apart("week.parquet", data)
-    assert isinstance(body, Table)
+    assert isinstance(body, FileTable)
     again = summary_of_table(body, "week.parquet")
     assert isinstance(again, GroupedSummary)
     assert again.names == summary.names

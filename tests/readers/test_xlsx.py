@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, parse, read
-from dashboard.readers.records import Table
+from dashboard.readers.records import FileTable
 from dashboard.readers.refusal import Question
 from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, Array, csv_of
 
@@ -380,6 +380,6 @@ def test_any_damage_is_refused_or_harmless(edits: list[tuple[int, str]]) -> None
 def test_numbers_are_as_written(table: list[tuple[float, float]]) -> None:
     rows: list[list[Any]] = [[*row, k % 2] for k, row in enumerate(table)]
     held = parse("a.xlsx", of_rows([["logit_0", "logit_1", "label"], *rows]))
-    assert isinstance(held, Table)
+    assert isinstance(held, FileTable)
     columns = np.column_stack([column.values for column in held.columns])
     np.testing.assert_array_equal(columns, np.array(rows, dtype=float))

@@ -5,7 +5,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.document.blocks import Cell, Report, Row, Section, Table, Typed
+from dashboard.document.blocks import Cell, Report, ReportDetails, Row, Section, Table
 from dashboard.document.html import html_of
 from dashboard.widgets.blocks import html_of as page_html
 
@@ -27,7 +27,7 @@ TABLE = Table(
 
 def as_json() -> Any:
     section = Section("subgroups", "Subgroups", "", (TABLE,))
-    report = Report("T", Typed(), "of it", "0", "2026", "0.1.0", (section,), {}, {})
+    report = Report("T", ReportDetails(), "of it", "0", "2026", "0.1.0", (section,), {}, {})
     return report.as_dict()["sections"][0]["blocks"][0], html_of(report)
 
 

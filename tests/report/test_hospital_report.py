@@ -13,7 +13,7 @@ from dashboard.compute.fits import run_audit
 from dashboard.compute.split import evaluated_split, part_of, split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.records import Options
+from dashboard.readers.records import ReadingOptions
 from dashboard.report import ReportRequest, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import Slice
@@ -28,7 +28,7 @@ def upload() -> Upload:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "discharges.csv"
         path.write_bytes(discharges().data)
-        return read_paths([path], Options())
+        return read_paths([path], ReadingOptions())
 
 
 @cache

@@ -18,8 +18,16 @@ from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Split
 from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
-from dashboard.readers.records import Options
-from dashboard.report import Report, ReportRequest, Typed, contents, html_of, json_of, report_of
+from dashboard.readers.records import ReadingOptions
+from dashboard.report import (
+    Report,
+    ReportDetails,
+    ReportRequest,
+    contents,
+    html_of,
+    json_of,
+    report_of,
+)
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
@@ -41,13 +49,13 @@ SCENES: dict[str, tuple[ChosenEvent, str]] = {
 @cache
 def scene(name: str) -> Scene:
     event, method = SCENES[name]
-    upload = read_paths([SAMPLES_FOLDER / f"{name}.npz"], Options())
+    upload = read_paths([SAMPLES_FOLDER / f"{name}.npz"], ReadingOptions())
     return scene_of(upload, event=event, method=method, n_resamples=100, progress=lambda _: None)
 
 
 @cache
 def report(name: str) -> Report:
-    typed = Typed(purpose=HOSTILE, author="A & B")
+    typed = ReportDetails(purpose=HOSTILE, author="A & B")
     return report_of(scene(name), ReportRequest(typed, Choices(0.3), n_tried=4), lambda _: None)
 
 
@@ -55,7 +63,7 @@ def document_of(made: Report) -> dict[str, Any]:
     return dict(json.loads(json_of(made)))
 
 
-class Named(HTMLParser):
+class PlaceReader(HTMLParser):
     """Collects the text of every element that names its place in the JSON."""
 
     def __init__(self) -> None:
@@ -82,8 +90,8 @@ class Named(HTMLParser):
             self.texts[self.open[-1]] += data
 
 
-def parsed(html: str) -> Named:
-    found = Named()
+def parsed(html: str) -> PlaceReader:
+    found = PlaceReader()
     found.feed(html)
     found.close()
     assert not found.open
@@ -226,7 +234,7 @@ def test_the_page_is_the_first_section_of_the_report() -> None:
 def test_one_set_is_reported_as_cross_validated(tmp_path: Path) -> None:
     path = tmp_path / "ward export.csv"
     path.write_bytes(discharges().data)
-    upload = read_paths([path], Options())
+    upload = read_paths([path], ReadingOptions())
     of = scene_of(upload, event=OneClass(1), method="platt", n_resamples=0, progress=lambda _: None)
     document = document_of(report_of(of, ReportRequest(), lambda _: None))
     Draft202012Validator(SCHEMA).validate(document)

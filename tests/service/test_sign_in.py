@@ -57,7 +57,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def entered(browser: Browser, address: str, name: str) -> Page:
     page = browser.new_context().new_page()
-    page.goto(f"{address}/slices?sample=crash_survival")
+    page.goto(f"{address}/subgroups?sample=crash_survival")
     expect(page.get_by_role("button", name=SIGN_IN)).to_be_visible()
     expect(page.get_by_role("button", name=words.BUTTON)).to_have_count(0)
     page.get_by_role("button", name=SIGN_IN).click()

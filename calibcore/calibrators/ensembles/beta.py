@@ -23,7 +23,7 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.descriptions import (
     SOFTMAX,
     Description,
-    Listed,
+    DescriptionTable,
     Recipe,
     percent,
     rounded,
@@ -119,7 +119,7 @@ def one_map(low: Floats, high: Floats, maps: Maps, number: int) -> tuple[Floats,
     return g, slack
 
 
-class Done:
+class FitProgress:
     """How much of a fit is done, and who is told.
 
     ``progress``: told the share. ``n_cells``: size of the table of all rows.
@@ -145,7 +145,7 @@ class Done:
 class Search:
     """The loss of an ensemble on given rows, and the search for its minimum."""
 
-    def __init__(self, rows: LogitSet, loss: Loss, done: Done) -> None:
+    def __init__(self, rows: LogitSet, loss: Loss, done: FitProgress) -> None:
         self.logits, self.labels, self.loss, self.done = rows.logits, rows.labels, loss, done
         self.weights = np.ones(rows.n_samples) if rows.weights is None else rows.weights.values
         self._cache = list(self._blocks()) if self.logits.size <= _CACHE_CELLS else None
@@ -327,7 +327,7 @@ class FittedBetaEnsemble(FittedVectorMap):
             (f"{place}", rounded(a), rounded(b), rounded(c), percent(weight))
             for place, (a, b, c, weight) in enumerate(columns, 1)
         ]
-        return Description(CURVE, Listed(("Curve", "a", "b", "c", "Weight"), rows))
+        return Description(CURVE, DescriptionTable(("Curve", "a", "b", "c", "Weight"), rows))
 
 
 @dataclass(frozen=True)
@@ -401,7 +401,7 @@ class BetaEnsemble(SlowVectorMap):
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
             return _identity(*left_out, *tempered.warnings)
         few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
-        done = Done(progress, rows.logits.size)
+        done = FitProgress(progress, rows.logits.size)
         search = Search(rows.rows(np.arange(rows.n_samples)[few]), self.loss, done)
         tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
         best, converged = min(tried, key=lambda run: search.evaluate(run[0].ravel())[0])

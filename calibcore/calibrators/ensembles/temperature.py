@@ -26,9 +26,9 @@ from calibcore.calibrators.temperature import (
     LOSS_OPTION,
     LOSSES,
     TEMPERATURE_BOUNDS,
+    LogitRows,
     Loss,
     Precision,
-    Rows,
     TemperatureScaling,
     bound_warning,
     fit_temperature,
@@ -200,7 +200,7 @@ class Objective(Protocol):
         ...
 
 
-def _on_weights(blocks: list[tuple[NDArray[Any], Rows]], weights: Floats) -> OnWeights:
+def _on_weights(blocks: list[tuple[NDArray[Any], LogitRows]], weights: Floats) -> OnWeights:
     """Return the mean NLL, given probabilities of the true class, and the first's derivatives."""
     n_rows, nll, products = 0.0, 0.0, np.zeros((5, 4))
     for parts, rows in blocks:
@@ -230,7 +230,7 @@ class Likelihood:
 
     weights_worth = 0.003
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: LogitRows) -> None:
         self.rows = rows
 
     @cached_property
@@ -268,7 +268,7 @@ class Likelihood:
 
 
 def _around_truth(
-    inverse: float, precision: Precision, rows: Rows, plain: Floats | None
+    inverse: float, precision: Precision, rows: LogitRows, plain: Floats | None
 ) -> NDArray[Any]:
     """Return the true class's probabilities in the three parts, and the first's two derivatives.
 
@@ -318,7 +318,7 @@ class SquaredError:
 
     weights_worth = 0.0
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: LogitRows) -> None:
         self.rows, self.own = rows, np.maximum(rows.own, FLOOR)
 
     def at(self, inverse: float, precision: Precision) -> Place:
@@ -347,7 +347,7 @@ class SquaredError:
         return np.asarray(np.stack([itself, other, own], axis=1) @ moving + fixed)
 
 
-def _products(inverse: float, precision: Precision, rows: Rows) -> list[float]:
+def _products(inverse: float, precision: Precision, rows: LogitRows) -> list[float]:
     """Average over the rows the products of probabilities of which the squared error is made.
 
     First those that depend on u, each with two derivatives: the tempered part with itself, with
@@ -362,7 +362,7 @@ def _products(inverse: float, precision: Precision, rows: Rows) -> list[float]:
     return [*itself, *other, *truth, *plain]
 
 
-def _sums(inverse: float, precision: Precision, rows: Rows) -> Floats:
+def _sums(inverse: float, precision: Precision, rows: LogitRows) -> Floats:
     """Sum products of a = exp(u z), b = exp(z) and z over the classes."""
     sums, dot = np.empty((11, rows.n_rows)), rows.dot
     for place, tables in rows.blocks(precision, 4):
@@ -483,7 +483,7 @@ class SmoothedTemperatureScaling(VectorMap):
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedEnsembleTemperature:
         logits, labels, sampling = weighed_rows(logits, labels, sample_weight)
-        rows = Rows.checked(logits, labels).weighted_by(sampling)
+        rows = LogitRows.checked(logits, labels).weighted_by(sampling)
         fitted = fit_temperature(rows, self.loss)
         even = 1 / (rows.n_rows + 1)
         weights = np.array([1 - even, 0.0, even])
@@ -534,7 +534,7 @@ class EnsembleTemperatureScaling(VectorMap):
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedEnsembleTemperature:
         logits, labels, sampling = weighed_rows(logits, labels, sample_weight)
-        rows = Rows.checked(logits, labels).weighted_by(sampling)
+        rows = LogitRows.checked(logits, labels).weighted_by(sampling)
         few = rows.one_in(64, least=_FIRST_ROWS)
         if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):
             return FittedEnsembleTemperature(
@@ -556,7 +556,7 @@ class EnsembleTemperatureScaling(VectorMap):
         return FittedEnsembleTemperature(temperature, weights, warnings=warnings)
 
 
-def _at_bound(temperature: float, weights: Floats, rows: Rows) -> tuple[str, ...]:
+def _at_bound(temperature: float, weights: Floats, rows: LogitRows) -> tuple[str, ...]:
     """Return a warning where a temperature ended at a bound, or that of a part of the mixture."""
     warnings, hot, plain = bound_warning(temperature, rows), 100 * weights[0], 100 * weights[1]
     if not warnings or plain < _UNSEEN:
@@ -579,7 +579,7 @@ _BESIDE_1 = _Minimum(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
 """Where to start beside T = 1: the tempered and the plain part are equal, and a valley narrow."""
 
 
-def _fit(rows: Rows, few: Rows, loss: Loss) -> _Minimum:
+def _fit(rows: LogitRows, few: LogitRows, loss: Loss) -> _Minimum:
     kind = Likelihood if loss == "nll" else SquaredError
     whole, starts = kind(rows), [_BESIDE_1]
     if few is not rows:
@@ -590,7 +590,7 @@ def _fit(rows: Rows, few: Rows, loss: Loss) -> _Minimum:
     return _lowest(whole, [*_valleys(whole, _tempered(rows, loss)), *starts])
 
 
-def _tempered(rows: Rows, loss: Loss, *, rough: bool = False) -> float:
+def _tempered(rows: LogitRows, loss: Loss, *, rough: bool = False) -> float:
     """Return the inverse temperature of temperature scaling."""
     return 1 / fit_temperature(rows, loss, rough=rough).temperature
 

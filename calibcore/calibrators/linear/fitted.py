@@ -18,7 +18,13 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
 )
-from calibcore.calibrators.descriptions import SOFTMAX, Description, Listed, Recipe, rounded
+from calibcore.calibrators.descriptions import (
+    SOFTMAX,
+    Description,
+    DescriptionTable,
+    Recipe,
+    rounded,
+)
 from calibcore.calibrators.linear import odir
 from calibcore.calibrators.linear.model import (
     CACHE_CELLS,
@@ -30,9 +36,9 @@ from calibcore.calibrators.linear.model import (
     turn_to_probabilities,
 )
 from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
-from calibcore.calibrators.linear.odir import Chosen, strengths_tried
+from calibcore.calibrators.linear.odir import PenaltyChoice, strengths_tried
 from calibcore.calibrators.linear.weighted import minimise_weighted
-from calibcore.calibrators.temperature import Rows, fit_temperature
+from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place
@@ -116,7 +122,7 @@ def warnings_of(
     return warnings + _warnings_of_end(optimum, left, apart, doubt, unpenalised=unpenalised)
 
 
-def warnings_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
+def warnings_of_choice(chosen: PenaltyChoice, n_classes: int) -> tuple[str, ...]:
     """Return warnings of cross-validated strengths that do badly or end their grid.
 
     ``chosen``: what was chosen, and what it did on the rows held out. ``n_classes``: says which
@@ -300,7 +306,7 @@ def _floored(differences: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
 
 
 @result_class
-class Blocks:
+class CalibrationBlocks:
     """The blocks of a calibration set, made again each time they are gone through.
 
     So a table of many cells is never held twice; one of few is worth keeping as a list.
@@ -420,7 +426,9 @@ class FittedLinear(FittedVectorMap):
                 "w multiplies the input of a class: below 1, its logits count less. b is added:"
                 " above 0, the class becomes more probable."
             )
-            return Description(f"{text}{meaning}", Listed(("Class", "w", "b"), rows), by_class=True)
+            return Description(
+                f"{text}{meaning}", DescriptionTable(("Class", "w", "b"), rows), by_class=True
+            )
         own = np.diagonal(self.weights)
         others = self.weights[~np.eye(len(own), dtype=np.bool_)]
         return Description(
@@ -461,7 +469,7 @@ def possible_rows(
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
     some = slice(None, None, _ONE_IN if rough else 1)
-    few = Rows.checked(rows.logits[some], rows.labels[some]).weighted_by(_of(weights, some))
+    few = LogitRows.checked(rows.logits[some], rows.labels[some]).weighted_by(_of(weights, some))
     inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, (), weights)
@@ -539,7 +547,7 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
 
 def _source(rows: CalibrationRows, inputs: Inputs, start: Floats) -> Iterable[Block]:
     """Make inputs once, or newly each time: beside a product of large matrices that is little."""
-    blocks = Blocks(rows.logits, rows.labels, inputs)
+    blocks = CalibrationBlocks(rows.logits, rows.labels, inputs)
     few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
     return list(blocks) if few else blocks
 

@@ -20,7 +20,7 @@ from calibcore.calibrators.linear.fitted import (
 from calibcore.calibrators.linear.model import Penalty
 from calibcore.calibrators.linear.odir import odir_penalty
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
-from calibcore.calibrators.temperature import Rows, fit_temperature
+from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.weights import RowWeights, SampleWeight
@@ -413,14 +413,14 @@ def _fit(
     strengths: tuple[float, ...],
     progress: Progress | None,
 ) -> FittedLinear:
-    checked = Rows.checked(rows.logits, rows.labels).weighted_by(weights)
+    checked = LogitRows.checked(rows.logits, rows.labels).weighted_by(weights)
     temperature, warnings = _temperature(checked)
     inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
     calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings, weights)
     return fit_linear(calibration_rows, inputs, penalty, strengths=strengths, progress=progress)
 
 
-def _temperature(rows: Rows) -> tuple[float, tuple[str, ...]]:
+def _temperature(rows: LogitRows) -> tuple[float, tuple[str, ...]]:
     """Fit the temperature on the rows that it can be fitted on, and say which it cannot."""
     possible = rows.possible
     if not possible.any():

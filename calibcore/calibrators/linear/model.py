@@ -77,7 +77,7 @@ def joined(group: list[Block], places: list[slice], whole: Logits) -> Block:
     return Block(whole, np.concatenate([block.labels for block in group]), ruled_out)
 
 
-class Typed:
+class TypedBlocks:
     """Blocks with inputs of one type, made again each time they are gone through."""
 
     def __init__(self, blocks: Iterable[Block], kind: type[np.floating[Any]]) -> None:
@@ -252,7 +252,7 @@ class LinearModel:
         """
         self.kind = kind
         few = self.n_cells <= CACHE_CELLS
-        self._typed, self._buffers, self._parts = Typed(self.blocks, kind), [], []
+        self._typed, self._buffers, self._parts = TypedBlocks(self.blocks, kind), [], []
         if few and not self.full and kind == np.float32:
             self._join()
             return

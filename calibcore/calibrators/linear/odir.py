@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calibcore.calibrators.base import Progress
 from calibcore.calibrators.linear.model import Block, LinearModel, Penalty, summed_nll
 from calibcore.calibrators.linear.newton import minimise
-from calibcore.calibrators.temperature import Rows, fit_temperature
+from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.validation import Floats, Logits
 
 FOLDS = 5
@@ -27,7 +27,7 @@ class Near(NamedTuple):
     parameters: Floats
 
 
-class Chosen(NamedTuple):
+class PenaltyChoice(NamedTuple):
     """Lambda and mu, and what they did on the rows held out.
 
     ``nll`` is the mean NLL of those rows, each under the fit on the other folds, and
@@ -73,7 +73,7 @@ def choose_odir(
     near: Near | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Chosen:
+) -> PenaltyChoice:
     """Choose lambda and mu by the mean NLL of rows held out.
 
     ``model``: the whole calibration set; its penalty is not used. ``start``: where the first fit
@@ -100,7 +100,7 @@ def choose_odir(
         down = folds.best([(both[0], mu) for mu in tried[place:]])
         up = folds.best([(both[0], mu) for mu in tried[place::-1]])
         chosen = min(down, up, key=lambda pair: folds.losses[pair])
-    return Chosen(chosen, folds.losses[chosen] / model.n_rows, folds.by_temperature())
+    return PenaltyChoice(chosen, folds.losses[chosen] / model.n_rows, folds.by_temperature())
 
 
 def _chosen_near(
@@ -155,7 +155,7 @@ class _Folds:
         total = 0.0
         for fold in self.parts:
             rest = [block for part in self.parts if part is not fold for block in part]
-            rows = Rows.checked(
+            rows = LogitRows.checked(
                 np.hstack([_logits(block) for block in rest]).T,
                 np.concatenate([block.labels for block in rest]),
             )

@@ -18,7 +18,7 @@ from calibcore.calibrators.base import (
     Rules,
     ScoreMap,
 )
-from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.descriptions import Description, DescriptionTable, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import tie_ends
 from calibcore.results import result_class
@@ -77,7 +77,7 @@ class FittedBBQ(FittedScoreMap):
         return Description(
             f"A mean of {len(rows):,} histograms by their posterior probability: together"
             f" {self.heights.size:,} steps.",
-            Listed(("Bins", "Probability"), rows),
+            DescriptionTable(("Bins", "Probability"), rows),
         )
 
 

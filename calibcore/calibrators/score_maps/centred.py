@@ -15,7 +15,7 @@ from calibcore.calibrators.base import (
     Rules,
     ScoreMap,
 )
-from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent
+from calibcore.calibrators.descriptions import Description, DescriptionTable, Recipe, percent
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.results import result_class
@@ -52,7 +52,7 @@ class FittedCentred(FittedScoreMap):
         rows = [(percent(score), percent(height)) for score, height in pairs]
         return Description(
             f"{len(rows):,} points, joined by straight lines.",
-            Listed(("Score", "Calibrated"), rows),
+            DescriptionTable(("Score", "Calibrated"), rows),
         )
 
 

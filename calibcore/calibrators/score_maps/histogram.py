@@ -19,7 +19,7 @@ from calibcore.calibrators.base import (
     Rules,
     ScoreMap,
 )
-from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.descriptions import Description, DescriptionTable, Recipe, percent, steps
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, WholeNumber
 from calibcore.results import result_class
 from calibcore.validation import Floats
@@ -82,7 +82,7 @@ class FittedHistogram(FittedScoreMap):
         return Description(
             "The calibrated score is the observed frequency of the bin; an empty bin changes"
             " nothing.",
-            Listed(("Scores above\u2013up to", "Count", "Observed frequency"), rows),
+            DescriptionTable(("Scores above\u2013up to", "Count", "Observed frequency"), rows),
         )
 
 

@@ -15,7 +15,7 @@ from calibcore.calibrators.base import (
     Rules,
     ScoreMap,
 )
-from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.descriptions import Description, DescriptionTable, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.ordering import in_order, sort_by_score, tie_ends, tie_starts
 from calibcore.results import result_class
@@ -75,7 +75,8 @@ class FittedIsotonic(FittedScoreMap):
             (f"{percent(first)}\u2013{percent(last)}", percent(high)) for first, last, high in steps
         ]
         return Description(
-            f"{len(rows):,} steps, {between}.", Listed(("Calibration scores", "Calibrated"), rows)
+            f"{len(rows):,} steps, {between}.",
+            DescriptionTable(("Calibration scores", "Calibrated"), rows),
         )
 
 

@@ -22,7 +22,7 @@ _GROUPS = 256
 """Groups of like rows on which the search gets its starting point."""
 
 
-class Optimum(NamedTuple):
+class PlattOptimum(NamedTuple):
     """Where a search ended, and whether the NLL is least there."""
 
     weights: Floats
@@ -54,7 +54,7 @@ def minimise_nll(
     along: Floats,
     bounded: tuple[int, ...] = (),
     weights: Floats | None = None,
-) -> Optimum:
+) -> PlattOptimum:
     """Find the logistic regression with the least mean NLL.
 
     ``columns``: what is weighted; of about unit size. A column of ones is an intercept; shape
@@ -101,22 +101,22 @@ def _grouped(rows: _Rows, along: Floats, weights: Floats | None) -> _Rows:
 
 def _search(
     rows: _Rows, start: Floats, bounded: tuple[int, ...], *, enough: float = 1e-13
-) -> Optimum:
+) -> PlattOptimum:
     point = _evaluate(rows, start)
     for _ in range(100):
         step = _newton_step(point, bounded)
         expected = -float(point.gradient @ step)  # twice what the step should gain
         if expected <= enough * point.nll:
-            return Optimum(point.weights + step, converged=True)
+            return PlattOptimum(point.weights + step, converged=True)
         share = 1.0
         following = _evaluate(rows, point.weights + step)
         while following.nll > point.nll * (1 + 4e-15) - 1e-4 * share * expected:
             share /= 2
             if share < 1e-12:
-                return Optimum(point.weights, converged=False)
+                return PlattOptimum(point.weights, converged=False)
             following = _evaluate(rows, point.weights + share * step)
         point = following
-    return Optimum(point.weights, converged=False)
+    return PlattOptimum(point.weights, converged=False)
 
 
 def _evaluate(rows: _Rows, weights: Floats) -> _Point:

@@ -15,7 +15,7 @@ from calibcore.calibrators.base import (
     Rules,
     ScoreMap,
 )
-from calibcore.calibrators.descriptions import MINUS, Description, Listed, Recipe, percent
+from calibcore.calibrators.descriptions import MINUS, Description, DescriptionTable, Recipe, percent
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch, WholeNumber
 from calibcore.reliability import (
     FitTo,
@@ -79,7 +79,7 @@ class FittedSpline(FittedScoreMap):
         ]
         return Description(
             "The cubic spline through these knots is the smoothed cumulative curve.",
-            Listed(("Knot", "Fractile", "Value (pp)"), rows),
+            DescriptionTable(("Knot", "Fractile", "Value (pp)"), rows),
         )
 
 

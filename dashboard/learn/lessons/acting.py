@@ -12,8 +12,16 @@ from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.laboratory import LaboratoryModel, drawn_of
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import MINUS, ci
 
 KEY = "acting"
@@ -21,7 +29,7 @@ KEY = "acting"
 N_ROWS, PER = 5_000, 1_000
 """Patients, and of how many a cost is told."""
 
-MODEL = Chosen(rows=N_ROWS, rate=10, slope=100, shift=-12)
+MODEL = LaboratoryModel(rows=N_ROWS, rate=10, slope=100, shift=-12)
 """One patient in ten is readmitted; the odds by the scores are 3.3 times too high."""
 
 RATIOS = (1, 2, 4, 9, 19, 49)
@@ -45,7 +53,7 @@ Z = 1.959963984540054
 
 
 @result_class
-class Acted:
+class ActionCosts:
     """What acting on scores costs per 1,000 patients, in unnecessary visits."""
 
     at: AtCutoff
@@ -65,8 +73,8 @@ class Result:
 
     ratio: int
     """Cost of a missed patient, where a false alarm costs 1."""
-    before: Acted
-    after: Acted
+    before: ActionCosts
+    after: ActionCosts
     """By which scores."""
     more: float
     error: float
@@ -117,12 +125,12 @@ def find(state: State, ratio: int) -> Result:
     )
 
 
-def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
+def _acted(event: EventScores, cutoff: float, ratio: int) -> ActionCosts:
     possible = np.append(np.sort(event.scores), 1.0)  # the last one acts on nobody
     every = PER * mean_cost(event, possible, alarm=1, miss=ratio)
     costs = PER * mean_cost(event, [*CUTOFFS, cutoff], alarm=1, miss=ratio)
     place = int(every.argmin())
-    return Acted(
+    return ActionCosts(
         at_cutoff(event, cutoff),
         costs[:-1],
         float(costs[-1]),
@@ -139,17 +147,17 @@ def total(at: AtCutoff, ratio: int) -> float:
 # What is said -------------------------------------------------------------------------------
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show cost by cut-off, and the counts at the cut-off that the costs give."""
     if not state.revealed:
         chosen = data.in_laboratory(MODEL, state, KEY)
         usual = at_cutoff(drawn_of(chosen, 1).event, USUAL)
-        return Shown((_counts((("before", usual),), None, state.palette),), "")
+        return LessonView((_counts((("before", usual),), None, state.palette),), "")
     result = find(state, int(state.chosen["ratio"]))
     both = state.chosen["stage"] == "after"
     cutoff = cutoff_of_costs(1, QUESTION_RATIO)
     sides = (("before", result.before.at), ("after", result.after.at))
-    return Shown(
+    return LessonView(
         (
             _curve(result, state.palette, both=both),
             _counts(sides if both else sides[:1], result.ratio, state.palette),
@@ -254,7 +262,7 @@ def _table(result: Result) -> tuple[tuple[str, ...], ...]:
 # Pictures -----------------------------------------------------------------------------------
 
 
-def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
+def _curve(result: Result, palette: Palette, *, both: bool) -> LessonPicture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
     top = max(1.3 * min(result.every, result.none), 1.1 * result.before.cost)
     cutoff = result.before.at.cutoff
@@ -290,7 +298,7 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
         names=names,
     )
     solid = " Solid: after." if both else ""
-    return Picture(
+    return LessonPicture(
         "curve",
         figure,
         f"Dashed: before calibration.{solid} Filled marks: the cut-off that the costs give."
@@ -300,7 +308,7 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
 
 def _counts(
     sides: tuple[tuple[str, AtCutoff], ...], ratio: int | None, palette: Palette
-) -> Picture:
+) -> LessonPicture:
     """Draw how many visits are needed and unnecessary, and how many patients missed."""
     traces, names, sentences = [], [], []
     width = 0.8 / len(sides)
@@ -326,7 +334,7 @@ def _counts(
         y=pictures.number_axis("Patients", 0, high),
         names=names,
     )
-    return Picture("counts", figure, " ".join(sentences))
+    return LessonPicture("counts", figure, " ".join(sentences))
 
 
 def _added(side: str, at: AtCutoff, ratio: int | None) -> str:

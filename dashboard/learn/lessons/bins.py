@@ -13,7 +13,16 @@ from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import percent
 
 KEY = "bins"
@@ -60,7 +69,7 @@ def find(state: State, n_bins: int) -> Result:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the diagram, and the ECE by number of bins."""
     chosen = state.chosen["bins"] if state.revealed else "5"
     result = find(state, int(chosen))
@@ -68,7 +77,7 @@ def show(state: State) -> Shown:
     first, last = (percent(result.ece[k], N_ROWS) for k in (COUNTS.index(5), -1))
     if not state.revealed:
         first_only = f"With 5 bins, the ECE of these {N_ROWS} rows is {first}."
-        return Shown((diagram,), first_only)
+        return LessonView((diagram,), first_only)
     place = COUNTS.index(int(chosen))
     here = "" if chosen in {"5", "100"} else f", {percent(result.ece[place], N_ROWS)} with {chosen}"
     rows = [("Bins", "ECE", "If perfectly calibrated", "KS error")]
@@ -77,7 +86,7 @@ def show(state: State) -> Shown:
         for ks in [percent(result.ks, N_ROWS)]
         for k, n in enumerate(COUNTS)
     ]
-    return Shown(
+    return LessonView(
         (diagram, _sweep(result, place, state.palette)),
         f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100{here}. The KS"
         f" error is {percent(result.ks, N_ROWS)}, whatever the number of bins. If the scores were"
@@ -112,13 +121,13 @@ def _of_all(n_bins: int) -> str:
     )
 
 
-def _diagram(table: BinTable, palette: Palette) -> Picture:
+def _diagram(table: BinTable, palette: Palette) -> LessonPicture:
     filled = table.counts > 0
     figure = pictures.by_score(
         "Reliability diagram",
         pictures.bin_bars(table, palette),
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"{int(filled.sum())} of {table.counts.size} bins hold rows, the fullest"
@@ -127,7 +136,7 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
     )
 
 
-def _sweep(result: Result, place: int, palette: Palette) -> Picture:
+def _sweep(result: Result, place: int, palette: Palette) -> LessonPicture:
     top = 1.6 * max(float(result.ece.max()), float(result.perfect.max()), result.ks)
     figure = pictures.picture(
         "ECE by number of bins",
@@ -145,7 +154,7 @@ def _sweep(result: Result, place: int, palette: Palette) -> Picture:
             pictures.label("- - KS error", 2, 0.68 * top, palette.text),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "sweep",
         figure,
         "Solid: ECE of these rows. Dotted: what they would show if perfectly calibrated"

@@ -9,10 +9,19 @@ from calibcore.calibrators import FittedTemperature
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.learn.tempered import (
     HEAD,
-    Tempered,
+    TemperedPrediction,
     at_temperature,
     diagram,
     fitted_temperature,
@@ -40,7 +49,7 @@ QUESTION_TEMPERATURE = 2
 GUESSES = {"falls": "It falls", "same": "It stays the same", "rises": "It rises"}
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show one row, and all rows, at a temperature."""
     temperature = state.number("temperature") if state.revealed else 1.0
     network = at_temperature(temperature)
@@ -49,7 +58,7 @@ def show(state: State) -> Shown:
         diagram(network, state.palette, f"All {network.n_rows:,} rows"),
     )
     if not state.revealed:
-        return Shown(pictures_of, "")
+        return LessonView(pictures_of, "")
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
     ordered = sorted([*every, best], key=lambda one: one.temperature)
@@ -57,7 +66,7 @@ def show(state: State) -> Shown:
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
     lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
-    return Shown(
+    return LessonView(
         pictures_of,
         "  \n".join(lines),
         answer=_answer(every),
@@ -67,7 +76,7 @@ def show(state: State) -> Shown:
     )
 
 
-def _entropy(ordered: list[Tempered]) -> str:
+def _entropy(ordered: list[TemperedPrediction]) -> str:
     """Say which of NLL and entropy has a least value between the ends."""
     rises = all(a.entropy < b.entropy for a, b in itertools.pairwise(ordered))
     least = min(ordered, key=lambda one: one.nll)
@@ -80,15 +89,15 @@ def _entropy(ordered: list[Tempered]) -> str:
     )
 
 
-def _in_short(network: Tempered) -> str:
+def _in_short(network: TemperedPrediction) -> str:
     return f"{verdict(network)}. {_errors(network)}"
 
 
-def _errors(network: Tempered) -> str:
+def _errors(network: TemperedPrediction) -> str:
     return f"KS error {network.ks_shown}, NLL (all classes) {network.nll:.3f}."
 
 
-def _answer(every: list[Tempered]) -> str:
+def _answer(every: list[TemperedPrediction]) -> str:
     """Return what happens to the accuracy at the temperature of the question, and at all others."""
     accuracies = {one.temperature: one.accuracy for one in every}
     text = percent(accuracies[float(QUESTION_TEMPERATURE)], every[0].n_rows)
@@ -96,13 +105,13 @@ def _answer(every: list[Tempered]) -> str:
     return f"{GUESSES[_what_happens(every)]}, {text}{everywhere}"
 
 
-def _what_happens(every: list[Tempered]) -> str:
+def _what_happens(every: list[TemperedPrediction]) -> str:
     accuracies = {one.temperature: one.accuracy for one in every}
     was, now = accuracies[1.0], accuracies[float(QUESTION_TEMPERATURE)]
     return "same" if now == was else "falls" if now < was else "rises"
 
 
-def _one_row(temperature: float, state: State) -> Picture:
+def _one_row(temperature: float, state: State) -> LessonPicture:
     rows = data.sample().test
     assert rows.class_names is not None  # noqa: S101 - for the type; the samples have names
     logits, true = rows.logits[ROW], int(rows.labels[ROW])
@@ -123,7 +132,7 @@ def _one_row(temperature: float, state: State) -> Picture:
         margin=pictures.margin(92),
     )
     on_order = " A temperature never changes the order of the classes." if state.revealed else ""
-    return Picture(
+    return LessonPicture(
         "row",
         figure,
         f"Predicted: {names[0]}, with a score of {shown[0]}. The true class, {names[here]}, has"

@@ -12,7 +12,16 @@ from calibcore.reliability.bins import BinnedReliability, binned_reliability, bi
 from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import ci, difference, percent, points, pp, span
 
 KEY = "diagram"
@@ -69,14 +78,14 @@ def rows_until(n: int) -> int:
     return next(k for k in range(1, N_ROWS + 1) if find(k).counted(QUESTION_BIN)[1] == n)
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the rows in their bins, and the bars that come of them."""
     if not state.revealed:
-        return Shown((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
+        return LessonView((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
     n_rows, k = int(state.chosen["rows"]), int(state.chosen["bin"])
     result, (correct, n) = find(n_rows), find(N_ROWS).counted(QUESTION_BIN)
     note = f"Move the slider to 1, then to the right: watch the bars rise and fall. {_of_all()}"
-    return Shown(
+    return LessonView(
         (_piles(result, k, state.palette), _diagram(result, k, state)),
         _sentence(result, k),
         answer=f"{100 * correct / n:.0f}%: {correct} of {n} rows",
@@ -191,7 +200,7 @@ def _dots(x: Any, heights: Any, colour: str, symbol: str, size: float = 14) -> p
     return pictures.dots(x, heights - 0.5, colour, size=size, symbol=symbol, cliponaxis=False)
 
 
-def _piles(result: Result, k: int, palette: Palette) -> Picture:
+def _piles(result: Result, k: int, palette: Palette) -> LessonPicture:
     scores, heights, correct = result.rows.scores, result.heights, result.rows.hits == 1
     figure = _picture(
         f"{scores.size} of {N_ROWS} rows",
@@ -205,7 +214,7 @@ def _piles(result: Result, k: int, palette: Palette) -> Picture:
         y=_pile_axis(),
     )
     n_correct = int(correct.sum())
-    return Picture(
+    return LessonPicture(
         "rows",
         figure,
         f"Each row at its score: {n_correct} correct (filled), {scores.size - n_correct} wrong"
@@ -213,7 +222,7 @@ def _piles(result: Result, k: int, palette: Palette) -> Picture:
     )
 
 
-def _hidden_rows(palette: Palette) -> Picture:
+def _hidden_rows(palette: Palette) -> LessonPicture:
     rows = find(N_ROWS).rows
     # In the order of their coming: the piles of the answer have the correct ones below.
     bins = np.ceil(rows.scores * N_BINS)
@@ -225,7 +234,7 @@ def _hidden_rows(palette: Palette) -> Picture:
         palette,
         y=_pile_axis(),
     )
-    return Picture(
+    return LessonPicture(
         "rows",
         figure,
         f"Each row at its score. Grey: the bin of {_name(QUESTION_BIN)}. Outcomes are not shown"
@@ -233,7 +242,7 @@ def _hidden_rows(palette: Palette) -> Picture:
     )
 
 
-def _empty_diagram(palette: Palette) -> Picture:
+def _empty_diagram(palette: Palette) -> LessonPicture:
     large = {"size": 34, "color": palette.text}
     figure = _picture(
         "Reliability diagram",
@@ -247,10 +256,10 @@ def _empty_diagram(palette: Palette) -> Picture:
             )
         ],
     )
-    return Picture("diagram", figure, "No bars yet. Dotted: perfectly calibrated.")
+    return LessonPicture("diagram", figure, "No bars yet. Dotted: perfectly calibrated.")
 
 
-def _diagram(result: Result, k: int, state: State) -> Picture:
+def _diagram(result: Result, k: int, state: State) -> LessonPicture:
     palette, (correct, n) = state.palette, result.counted(k)
     traces = pictures.bin_bars(result.diagram.bins, palette)
     names = [_above(f"{correct} of {n}" if n else "no row", k, palette)]
@@ -269,7 +278,7 @@ def _diagram(result: Result, k: int, state: State) -> Picture:
         y=pictures.percent_axis("Observed frequency"),
         names=names,
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Bars: share correct. Dots: mean score. Line over the bin of {_name(k)}: 95% CI of its"

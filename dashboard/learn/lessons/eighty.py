@@ -13,10 +13,10 @@ from dashboard.learn.lesson import (
     MOST_DRAWS,
     Check,
     Lesson,
+    LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Picture,
-    Shown,
     State,
     Steps,
 )
@@ -38,7 +38,7 @@ LISTED = 10
 
 
 @result_class
-class Draws:
+class GroupDraws:
     """Groups of 100 people for each of whom the event has the same probability."""
 
     happened: NDArray[np.bool_]
@@ -54,7 +54,7 @@ class Draws:
         return usual_range(self.chances)
 
 
-def draw(state: State) -> Draws:
+def draw(state: State) -> GroupDraws:
     """Draw the groups of a state."""
     probability = state.number("probability") / 100
     groups = [
@@ -62,13 +62,13 @@ def draw(state: State) -> Draws:
         for one in range(1, min(state.draws, MOST_DRAWS) + 1)
     ]
     counts = np.array([group.sum() for group in groups])
-    return Draws(groups[-1], counts, chances_of(probability, PEOPLE))
+    return GroupDraws(groups[-1], counts, chances_of(probability, PEOPLE))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the last group, and the counts of all groups so far."""
     if not state.revealed:
-        return Shown((_people(None, state.palette),), "")
+        return LessonView((_people(None, state.palette),), "")
     draws, chosen = draw(state), state.chosen["probability"]
     last, (low, high) = int(draws.counts[-1]), draws.usual
     outside = int(np.count_nonzero((draws.counts < low) | (draws.counts > high)))
@@ -78,7 +78,7 @@ def show(state: State) -> Shown:
     last_ones = f" (the last {LISTED} groups)" if first else ""
     rows = [("Group", f"Of 100 people, had the event{last_ones}")]
     rows += [(str(first + k + 1), str(n)) for k, n in enumerate(draws.counts[first:].tolist())]
-    return Shown(
+    return LessonView(
         (_people(draws.happened, state.palette), _histogram(draws, chosen, state.palette)),
         f"**{last} of 100** had the event, at a score of {chosen}% for each. Luck alone gives"
         f" {low} to {high} in **{share_within(draws.chances)}** of such groups."
@@ -96,7 +96,7 @@ def _answer() -> str:
     return f"{QUESTION_SCORE} on average, {low} to {high} in {share_within(chances)} of groups"
 
 
-def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
+def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> LessonPicture:
     place = np.arange(PEOPLE)
     known = np.zeros(PEOPLE, dtype=bool) if happened is None else happened
     colour = [palette.frequency if one else palette.band for one in known]
@@ -114,10 +114,10 @@ def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
         if happened is None
         else f"Filled: had the event ({int(np.count_nonzero(happened))})."
     )
-    return Picture("people", figure, f"One dot per person. {outcomes}")
+    return LessonPicture("people", figure, f"One dot per person. {outcomes}")
 
 
-def _histogram(draws: Draws, chosen: str, palette: Palette) -> Picture:
+def _histogram(draws: GroupDraws, chosen: str, palette: Palette) -> LessonPicture:
     """Draw how many of each group had the event: a dot a group while there are few."""
     low, high = draws.usual
     ends = min(low, int(draws.counts.min())) - 4, min(max(high, int(draws.counts.max())) + 4, 101)
@@ -142,13 +142,15 @@ def _histogram(draws: Draws, chosen: str, palette: Palette) -> Picture:
         if few
         else f"Bars: share of your groups. Dotted: how often luck gives each count at {chosen}%."
     )
-    return Picture("counts", figure, f"{drawn} Triangle: the last group. Grey: {low} to {high}.")
+    return LessonPicture(
+        "counts", figure, f"{drawn} Triangle: the last group. Grey: {low} to {high}."
+    )
 
 
-Drawn = tuple[list[pictures.Trace], dict[str, object], float]
+GroupTraces = tuple[list[pictures.Trace], dict[str, object], float]
 
 
-def _each_group(draws: Draws, palette: Palette) -> Drawn:
+def _each_group(draws: GroupDraws, palette: Palette) -> GroupTraces:
     """Pile up the groups as dots, in the order in which they were drawn."""
     heights = [int((draws.counts[: k + 1] == n).sum()) for k, n in enumerate(draws.counts.tolist())]
     top = max(6.0, max(heights) + 2.0)
@@ -160,7 +162,7 @@ def _each_group(draws: Draws, palette: Palette) -> Drawn:
     return traces, {**axis, "tickformat": "d", "rangemode": "nonnegative"}, top
 
 
-def _shares(draws: Draws, palette: Palette) -> Drawn:
+def _shares(draws: GroupDraws, palette: Palette) -> GroupTraces:
     counts = np.arange(PEOPLE + 1)
     drawn = np.bincount(draws.counts, minlength=PEOPLE + 1) / draws.counts.size
     top = 1.3 * max(float(drawn.max()), float(draws.chances.max()))
@@ -172,7 +174,7 @@ def _shares(draws: Draws, palette: Palette) -> Drawn:
     return traces, pictures.percent_axis("Share of groups", top, -0.09 * top), top
 
 
-def _last(draws: Draws, top: float, palette: Palette) -> pictures.Trace:
+def _last(draws: GroupDraws, top: float, palette: Palette) -> pictures.Trace:
     place = [draws.counts[-1]], [-0.045 * top]
     return pictures.dots(*place, palette.text, size=12, symbol="triangle-up", cliponaxis=False)
 

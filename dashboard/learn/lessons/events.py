@@ -14,7 +14,16 @@ from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import listing, of_100, percent
 
 KEY = "events"
@@ -56,7 +65,7 @@ LEAST = 20
 
 
 @result_class
-class Measured:
+class EventCurves:
     """One event over all rows."""
 
     bins: BinTable
@@ -92,7 +101,7 @@ def worst_class() -> int:
     return int(np.argmax(every))
 
 
-def of_classes(calibrator: str) -> list["Measured"]:
+def of_classes(calibrator: str) -> list["EventCurves"]:
     """Evaluate the event of each class."""
     return [measured(OneClass(k), calibrator) for k in range(len(_classes()))]
 
@@ -111,11 +120,11 @@ def event_of(word: str) -> Event:
 
 
 @cache
-def measured(event: Event, calibrator: str) -> Measured:
+def measured(event: Event, calibrator: str) -> EventCurves:
     """Evaluate an event on the test set."""
     outcomes = event.outcomes(probabilities(calibrator), data.sample().test.labels)
     counted = tally(outcomes.scores, outcomes.hits, outcomes.rest)
-    return Measured(bin_tally(counted, n_bins=10), curves_of(counted))
+    return EventCurves(bin_tally(counted, n_bins=10), curves_of(counted))
 
 
 @cache
@@ -132,7 +141,7 @@ def name_of(word: str) -> str:
     return f"Class {_classes()[worst_class()]}" if word == "class" else EVENTS[word]
 
 
-def verdict(word: str, evaluation: Measured) -> str:
+def verdict(word: str, evaluation: EventCurves) -> str:
     """Say what is found of an event over all rows."""
     curves = evaluation.curves
     if curves.ks_error <= curves.ks_null_95:
@@ -143,7 +152,7 @@ def verdict(word: str, evaluation: Measured) -> str:
     return "scores too high" if gap > 0 else "scores too low"
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show an event on one row, and over all rows."""
     word = state.chosen["event"] if state.revealed else "top"
     calibrator = state.chosen["calibrator"] if state.revealed else "none"
@@ -151,9 +160,9 @@ def show(state: State) -> Shown:
     row = int(state.rng(KEY).choice(drawable()))
     both = _row(row, word, calibrator, state.palette), _diagram(evaluation, word, state.palette)
     if not state.revealed:
-        return Shown(both, f"{name_of('top')}: {_means(evaluation)}.")
+        return LessonView(both, f"{name_of('top')}: {_means(evaluation)}.")
     second = measured(event_of("second"), "none")
-    return Shown(
+    return LessonView(
         both,
         _sentence(word, calibrator),
         answer=f"{verdict('second', second)}: {_means(second)}",
@@ -173,12 +182,12 @@ def _percent(value: float) -> str:
     return percent(value, data.sample().test.n_samples)
 
 
-def _means(evaluation: Measured) -> str:
+def _means(evaluation: EventCurves) -> str:
     score, frequency = _percent(evaluation.score), _percent(evaluation.frequency)
     return f"mean score {score}, observed frequency {frequency}"
 
 
-def _luck(evaluation: Measured) -> str:
+def _luck(evaluation: EventCurves) -> str:
     errors = (evaluation.curves.ks_error, evaluation.curves.ks_null_95)
     return "KS error {} (luck alone: up to {})".format(*map(_percent, errors))
 
@@ -252,7 +261,7 @@ def _bar_name(score: float, *, true: bool) -> str:
     return f"{of_100(score)}{', true class' if true else ''}" if score >= SEEN or true else ""
 
 
-def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
+def _row(row: int, word: str, calibrator: str, palette: Palette) -> LessonPicture:
     """Draw the scores of one row, the largest first."""
     scores, true = probabilities(calibrator)[row], int(data.sample().test.labels[row])
     ranked = np.argsort(-scores, kind="stable")
@@ -283,7 +292,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     )  # fmt: skip
     meant = MEANT[word].format(_classes()[worst_class()])
     happened = "It does" if one.hits[0] else "It does not"
-    return Picture(
+    return LessonPicture(
         "row",
         figure,
         f"Blue, the event: {meant}; its score is {_percent(float(one.scores[0]))}. {happened}: it"
@@ -291,7 +300,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     )
 
 
-def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
+def _diagram(evaluation: EventCurves, word: str, palette: Palette) -> LessonPicture:
     bins = evaluation.bins
     filled = bins.counts >= LEAST
     low, high = bins.edges[:-1][filled], bins.edges[1:][filled]
@@ -304,7 +313,7 @@ def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
             pictures.dots(score, score, palette.score, size=11, cliponaxis=False),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Bars: observed frequency in bins of {LEAST} rows or more. Dots: mean score, above the"

@@ -9,14 +9,23 @@ from calibcore.binning import BinTable, bin_scores
 from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.results import result_class
 from calibcore.subgroups import screen_slices
-from calibcore.synthetic import Drawn
+from calibcore.synthetic import WorldSample
 from calibcore.validation import Floats, Labels
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.texts.badges import finding
+from dashboard.learn.laboratory import LaboratoryModel, drawn_of
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    NumberGuess,
+    State,
+    Steps,
+)
+from dashboard.texts.badges import badge_for
 from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
 
 KEY = "groups"
@@ -24,8 +33,8 @@ KEY = "groups"
 N_ROWS, N_BINS, LEAST = 5_000, 10, 50
 """Rows, bins, and rows from which on a bin is drawn."""
 
-MODELS: Mapping[str, Chosen] = {
-    gap: Chosen(rows=N_ROWS, sharpness=34, slope=slope, groups=shift)
+MODELS: Mapping[str, LaboratoryModel] = {
+    gap: LaboratoryModel(rows=N_ROWS, sharpness=34, slope=slope, groups=shift)
     for gap, slope, shift in (
         ("2", 100, 1), ("4", 101, 2), ("6", 102, 3), ("10", 106, 5), ("15", 115, 8), ("20", 128, 11)
     )
@@ -70,7 +79,7 @@ WIDEST = 27.0
 
 
 @result_class
-class Part:
+class GroupCalibration:
     """All rows, or those of a group: how far scores are from what is observed."""
 
     name: str
@@ -92,7 +101,7 @@ class Part:
     @property
     def verdict(self) -> str:
         """What is detected, as the end of a sentence."""
-        badge = finding(self.gap, self.ks_error, self.p_value, prediction=False)
+        badge = badge_for(self.gap, self.ks_error, self.p_value, prediction=False)
         one_way = badge.one_way
         size = f" by {detected_points(abs(self.gap), N_ROWS)}" if one_way else ""
         return f"{badge.word.lower()}{size}"
@@ -103,7 +112,7 @@ class Part:
         return self.p_value < DETECTION_LEVEL
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[GroupCalibration, ...]
 Map = Callable[[Floats, Labels], Floats]
 
 
@@ -149,7 +158,7 @@ def find(state: State) -> tuple[Parts, Parts]:
     return before, _parts(word, test, one if view == "one" else fitted.predict)
 
 
-def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
+def _parts(word: str, test: WorldSample, mapped: Map) -> Parts:
     """Screen all rows together, and the two groups."""
     hits, groups = test.event.hits, np.asarray(test.groups)
     scores, together = mapped(test.event.scores, groups), np.zeros_like(groups)
@@ -161,7 +170,7 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
     gaps = [float((mapped(every, np.full(every.size, k)) - frequency[k]).mean()) for k in (0, 1)]
     of_each = ((one, 0, together == 0), (two, 0, groups == 0), (two, 1, groups == 1))
     return tuple(
-        Part(
+        GroupCalibration(
             name,
             score=float(screen.mean_score[k]),
             frequency=float(screen.frequency.share[k]),
@@ -180,12 +189,12 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
 # What is said -------------------------------------------------------------------------------
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the diagram of all rows or of each group, and the mean gaps."""
     before, parts = find(state)
     together = before[0]
     if not state.revealed:
-        return Shown((_pooled(together, state.palette),), _of_all(together))
+        return LessonView((_pooled(together, state.palette),), _of_all(together))
     word, view = state.chosen["gap"], state.chosen["view"]
     diagram = (
         _pooled(together, state.palette)
@@ -193,7 +202,7 @@ def show(state: State) -> Shown:
         else _by_group(parts[1:], TITLES[view], state.palette)
     )
     most = f"{100 * most_possible(word):.0f}"
-    return Shown(
+    return LessonView(
         (diagram, _gaps(before, parts, view, state.palette)),
         _sentence(before, parts, view),
         answer=f"{100 * most_at(EXAMPLE):.0f} percentage points: never in one group, in the other"
@@ -203,7 +212,7 @@ def show(state: State) -> Shown:
     )
 
 
-def _of_all(together: Part) -> str:
+def _of_all(together: GroupCalibration) -> str:
     gap = points(together.gap, N_ROWS, signed=True)
     return f"{together.name}: mean gap {gap}, **{together.verdict}**."
 
@@ -264,16 +273,16 @@ def _pp(value: float) -> str:
 
 def _diagram(
     title: str, traces: list[pictures.Trace], names: list[pictures.Trace], caption: str
-) -> Picture:
+) -> LessonPicture:
     figure = pictures.by_score(
         title,
         traces,
         names=names,
     )
-    return Picture("diagram", figure, caption)
+    return LessonPicture("diagram", figure, caption)
 
 
-def _pooled(together: Part, palette: Palette) -> Picture:
+def _pooled(together: GroupCalibration, palette: Palette) -> LessonPicture:
     return _diagram(
         TITLES["all"],
         pictures.bin_bars(together.table, palette, LEAST),
@@ -282,7 +291,7 @@ def _pooled(together: Part, palette: Palette) -> Picture:
     )
 
 
-def _by_group(groups: Parts, title: str, palette: Palette) -> Picture:
+def _by_group(groups: Parts, title: str, palette: Palette) -> LessonPicture:
     """Draw the diagram of each group, named below the line of A and above that of B."""
     traces = [pictures.diagonal(palette)]
     names = [
@@ -309,7 +318,7 @@ def _by_group(groups: Parts, title: str, palette: Palette) -> Picture:
     return _diagram(title, traces, names, caption)
 
 
-def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
+def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> LessonPicture:
     """Draw the mean gaps with their intervals, and the true ones."""
     traces, names = [pictures.line([0, 0], [-0.6, 2.7], palette.neutral, dash="dot")], []
     for k, (was, now) in enumerate(zip(before, parts, strict=True)):
@@ -337,7 +346,7 @@ def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
     )
     ring = " Ring: before calibration." if parts is not before else ""
     caption = f"Dot: mean gap. Line: 95% CI. Upright mark: the true gap.{ring}"
-    return Picture("gaps", figure, caption)
+    return LessonPicture("gaps", figure, caption)
 
 
 # The lesson ---------------------------------------------------------------------------------
@@ -348,7 +357,7 @@ def _link(state: State) -> Link:
     chosen = data.in_laboratory(MODELS[state.chosen["gap"]], state, KEY)
     more = {"group": "group"} if method == "by_group" else {}
     return data.laboratory_link(
-        "slices", chosen, "These rows in the dashboard", method, slices_by="group", **more
+        "subgroups", chosen, "These rows in the dashboard", method, subgroups_by="group", **more
     )
 
 

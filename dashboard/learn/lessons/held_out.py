@@ -17,7 +17,16 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS, drawn_of
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import amount, of_100, percent
 
@@ -103,11 +112,11 @@ def spread(size: int) -> Floats:
     return briers
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the steps of isotonic regression, and the Brier scores, on the chosen rows."""
     few = find(state, FEW)
     if not state.revealed:
-        return Shown(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
+        return LessonView(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
     size, which = int(state.chosen["rows"]), state.chosen["evaluate"]
     result = few if size == FEW else find(state, size)
     rows: list[tuple[str, ...]] = [
@@ -121,7 +130,7 @@ def show(state: State) -> Shown:
         )
         for k, name in enumerate(CALIBRATORS)
     ]
-    return Shown(
+    return LessonView(
         _both(result, which, state.palette, size if which == "other" else None),
         _sentence(result, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
@@ -218,11 +227,11 @@ def _often(size: int, isotonic: float) -> str:
 
 def _both(
     result: Result, which: str, palette: Palette, size: int | None = None
-) -> tuple[Picture, Picture]:
+) -> tuple[LessonPicture, LessonPicture]:
     return _steps(result, which, palette), _bars(result, which, palette, size)
 
 
-def _steps(result: Result, which: str, palette: Palette) -> Picture:
+def _steps(result: Result, which: str, palette: Palette) -> LessonPicture:
     steps = result.on(which)[-1]
     score, frequency = steps.scores, steps.hits / steps.counts
     stems = [y for ends in zip(score, frequency, strict=True) for y in (*map(float, ends), None)]
@@ -238,7 +247,7 @@ def _steps(result: Result, which: str, palette: Palette) -> Picture:
         y=pictures.percent_axis("Observed frequency", 1.04),
         names=[pictures.label("calibrated: dots lie here", 0.52, 0.4, palette.neutral)],
     )
-    return Picture(
+    return LessonPicture(
         "steps",
         figure,
         f"A dot is one of {score.size} steps, larger with more rows. {_farthest(score, frequency)}",
@@ -253,7 +262,7 @@ def _farthest(score: Floats, frequency: Floats) -> str:
     return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
 
 
-def _bars(result: Result, which: str, palette: Palette, size: int | None) -> Picture:
+def _bars(result: Result, which: str, palette: Palette, size: int | None) -> LessonPicture:
     """Draw the Brier scores; of some rows of the fit, also those of many other draws."""
     briers, best = result.briers(which), result.best(which)
     every = result.briers("fit") + result.briers("other")
@@ -294,7 +303,7 @@ def _bars(result: Result, which: str, palette: Palette, size: int | None) -> Pic
     text = (
         f"Brier score on {_where(result, which)}; {CALIBRATORS[best].lower()} has the lowest.{also}"
     )
-    return Picture("bars", figure, text)
+    return LessonPicture("bars", figure, text)
 
 
 LESSON = Lesson(
@@ -322,7 +331,7 @@ LESSON = Lesson(
         " ECE is always 0%, however it does on others.",
     ),
     link=lambda _: Link(
-        "efficiency",
+        "data-needed",
         {
             "sample": data.NETWORK,
             "method": "isotonic",

@@ -11,8 +11,17 @@ from calibcore.synthetic.world import at_other_odds, middles
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.laboratory import LaboratoryModel
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import MINUS, of_100, percent
 from dashboard.texts.opening import ROLES
 
@@ -42,7 +51,7 @@ MODELS = {
     "clustered": "Calibrated, hospitals differ",
 }
 
-LIKE = Chosen(rows=int(QUESTION_ROWS), sharpness=33, rate=23, slope=100)
+LIKE = LaboratoryModel(rows=int(QUESTION_ROWS), sharpness=33, rate=23, slope=100)
 """A calibrated model of the laboratory whose risks are about as high and as spread."""
 
 NODES = 31
@@ -131,18 +140,18 @@ def find(model: str, n_rows: int, seed: int = 0) -> Result:
     return Result(p_values, ratios, float(np.abs(scores - true).mean()))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the p-values of many samples, and the share that is rejected by their size."""
     if not state.revealed:
         result = find("off", int(FIRST), state.seed)
-        return Shown(
+        return LessonView(
             (_p_values(result, int(FIRST), state.palette),),
             f"With {int(FIRST):,} patients, the test rejects it in {of_100(result.rejected)} of"
             " samples.",
         )
     model, n_rows = state.chosen["model"], int(state.chosen["rows"])
     result, question = find(model, n_rows, state.seed), find("off", int(QUESTION_ROWS), state.seed)
-    return Shown(
+    return LessonView(
         (
             _p_values(result, n_rows, state.palette),
             _by_size(model, n_rows, state.palette, state.seed),
@@ -189,7 +198,7 @@ def _numbers(seed: int) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
+def _p_values(result: Result, n_rows: int, palette: Palette) -> LessonPicture:
     counts, edges = np.histogram(result.p_values, np.linspace(0, 1, 21))
     share = counts / N_SAMPLES
     colours = [palette.frequency, *[palette.band] * 19]
@@ -205,7 +214,7 @@ def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
         y=pictures.percent_axis("Share of samples", top),
         names=[pictures.label(text, 0.055, 0.88 * top, palette.frequency)],
     )
-    return Picture(
+    return LessonPicture(
         "p_values",
         figure,
         f"Orange: p below {LEVEL:g}. Dotted: a calibrated model's bars would all reach this line,"
@@ -213,7 +222,7 @@ def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
     )
 
 
-def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> Picture:
+def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> LessonPicture:
     looks = {"off": ("solid", palette.frequency), "right": ("dot", palette.neutral),
              "clustered": ("dash", palette.score)}  # fmt: skip
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
@@ -238,7 +247,7 @@ def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> Picture:
         y={**pictures.percent_axis("Rejected", top), "tickvals": [0, 0.25, 0.5, 0.75, 1]},
         names=names,
     )  # fmt: skip
-    return Picture(
+    return LessonPicture(
         "by_size",
         figure,
         f"Solid: slightly too high. Dotted: calibrated. Dashed: calibrated, in {N_HOSPITALS}"

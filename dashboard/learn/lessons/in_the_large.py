@@ -12,8 +12,16 @@ from calibcore.synthetic import Truth
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Picture, Shown, State, Steps
+from dashboard.learn.laboratory import LaboratoryModel, drawn_of
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import percent, with_sign
 
 KEY = "large"
@@ -61,10 +69,10 @@ class Result:
         return float(self.truth.curve(np.array([score]))[0])
 
 
-def model_of(state: State) -> Chosen:
+def model_of(state: State) -> LaboratoryModel:
     """Return the model of the laboratory that a state stands for."""
     slope, shift = state.number("slope"), state.number("shift")
-    chosen = Chosen(rows=N_ROWS, rate=0, slope=round(100 * slope), shift=round(10 * shift))
+    chosen = LaboratoryModel(rows=N_ROWS, rate=0, slope=round(100 * slope), shift=round(10 * shift))
     return data.in_laboratory(chosen, state, KEY)
 
 
@@ -88,17 +96,17 @@ def find(state: State) -> Result:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the flexible calibration curve, and expected beside observed events."""
     result = find(state)
     if not state.revealed:
-        return Shown(
+        return LessonView(
             (_totals(result, state.palette, by_risk=False),),
             f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
         )
-    truth = Chosen(rate=50, slope=round(100 * float(QUESTION_SLOPE))).model.truth()
+    truth = LaboratoryModel(rate=50, slope=round(100 * float(QUESTION_SLOPE))).model.truth()
     right, answer = _answer(truth)
-    return Shown(
+    return LessonView(
         (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
         _sentence(result, state),
         answer=answer,
@@ -159,7 +167,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _curve(result: Result, palette: Palette) -> Picture:
+def _curve(result: Result, palette: Palette) -> LessonPicture:
     scores, frequency = result.curve
     grid = np.linspace(0.01, 0.99, 99)
     truth = pictures.line(grid, result.truth.curve(grid), palette.neutral, width=6, opacity=0.5)
@@ -176,7 +184,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
             pictures.label("\u2501 truth", 0.02, 0.8, palette.neutral),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "curve",
         figure,
         "Wide: the truth. Where it is below the dotted line, scores are too high; above it, too"
@@ -184,7 +192,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
     )
 
 
-def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
+def _totals(result: Result, palette: Palette, *, by_risk: bool) -> LessonPicture:
     """Draw expected and observed events: of all patients, and of each fifth."""
     expected, observed = [float(result.expected.sum())], [float(result.n_events)]
     names = ["All"]
@@ -220,7 +228,9 @@ def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
         ],
     )
     who = f"each fifth of the {N_ROWS:,} patients" if by_risk else f"{N_ROWS:,} patients"
-    return Picture("totals", figure, f"Of {who}: the scores added up, and how many had the event.")
+    return LessonPicture(
+        "totals", figure, f"Of {who}: the scores added up, and how many had the event."
+    )
 
 
 LESSON = Lesson(

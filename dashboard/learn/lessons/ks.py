@@ -14,7 +14,16 @@ from dashboard.figures.layout import middles
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import difference, percent, points
 
 KEY = "ks"
@@ -116,16 +125,16 @@ def usual_ks() -> float:
     return float(np.median([ks_error(rows.scores, rows.hits) for rows in draws]))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the two totals with their gap, and the reliability diagram."""
     if not state.revealed:
-        return Shown((_rows_picture(state.palette),), "")
+        return LessonView((_rows_picture(state.palette),), "")
     walk = find(state.chosen["rows"], state.number("added") / 100)
     curves, n_rows = walk.curves, walk.curves.n_samples
     scores, correct = (n_rows * float(t[walk.here]) for t in (curves.cum_score, curves.cum_hits))
     n_widest = round(curves.ks_fractile * n_rows)
     digits = 2 if n_rows == FEW else 1  # so that the gap can be worked out from them
-    return Shown(
+    return LessonView(
         (_totals(walk, state.palette), _diagram(walk, state.palette)),
         f"The first {walk.n_added:,} scores add up to **{scores:,.{digits}f}**;"
         f" **{correct:,.0f}** of"
@@ -225,7 +234,7 @@ def _numbers(which: str) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _rows_picture(palette: Palette) -> Picture:
+def _rows_picture(palette: Palette) -> LessonPicture:
     """Show every row with its outcome, before anything is added up."""
     rows = few_drawn()
     place = np.arange(1, FEW + 1)
@@ -247,10 +256,10 @@ def _rows_picture(palette: Palette) -> Picture:
         ],
     )
     text = f"{FEW} dots, one per prediction, at the height of its score. Rings are wrong."
-    return Picture("rows", figure, text)
+    return LessonPicture("rows", figure, text)
 
 
-def _totals(walk: Walk, palette: Palette) -> Picture:
+def _totals(walk: Walk, palette: Palette) -> LessonPicture:
     """Draw both totals up to the last row added, and below them their gap on its own axis."""
     curves, end = walk.curves, walk.here
     keep = [walk.back, *([curves.ks_index] if curves.ks_index <= end else [])]
@@ -274,7 +283,7 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
         names=[*_total_names(palette), *_gap_names(walk, palette)],
         height=HEIGHT,
     )
-    return Picture(
+    return LessonPicture(
         "totals",
         figure,
         f"{walk.n_added:,} rows are added; thick: the last {walk.n_recent:,}. Below: the gap of"
@@ -325,7 +334,7 @@ def _gap_names(walk: Walk, palette: Palette) -> list[pictures.Trace]:
     return names
 
 
-def _diagram(walk: Walk, palette: Palette) -> Picture:
+def _diagram(walk: Walk, palette: Palette) -> LessonPicture:
     """Draw the reliability diagram, with the last rows in it."""
     table, score, frequency = walk.bins, walk.mean_score, walk.frequency
     filled = table.counts > 0
@@ -353,7 +362,7 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
         names=[pictures.label(f"\u2501 {n_recent}", 0.02, 0.88, palette.text)],
         height=HEIGHT,
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Strong bars: rows added. Thick: from the frequency, {percent(frequency, 1)}, to the mean"

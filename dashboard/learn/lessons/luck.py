@@ -23,9 +23,9 @@ from dashboard.learn.lesson import (
     Check,
     ChoiceGuess,
     Lesson,
+    LessonPicture,
+    LessonView,
     Link,
-    Picture,
-    Shown,
     State,
     Steps,
 )
@@ -89,7 +89,7 @@ class LineUp:
 
 
 @result_class
-class Often:
+class LineUpRates:
     """How often the network stands out of other line-ups of so many rows."""
 
     detected: float
@@ -117,7 +117,7 @@ def draw(state: State) -> LineUp:
 
 
 @cache
-def often(n_rows: int) -> Often:
+def often(n_rows: int) -> LineUpRates:
     """Draw many line-ups, the same for everybody, each of rows drawn with repetition."""
     rng = np.random.default_rng((n_rows, *KEY.encode()))
     every = data.top_scores(MODEL)
@@ -134,7 +134,7 @@ def often(n_rows: int) -> Often:
         n_detected += network.ks_p_value < LEVEL
         n_widest += network.ks_error > alike[: N_PICTURES - 1].max()
         n_alarms += int(np.count_nonzero(alike > network.ks_null_95))
-    return Often(
+    return LineUpRates(
         n_detected / REPEATS,
         n_widest / REPEATS,
         n_alarms / (REPEATS * N_LUCK),
@@ -143,12 +143,12 @@ def often(n_rows: int) -> Often:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the line-up, and after the answer which of them is the network."""
     line_up, n_rows = draw(state), int(state.chosen["rows"])
     figure = _pictures(line_up, state.palette, revealed=state.revealed)
     if not state.revealed:
-        return Shown((figure,), "")
+        return LessonView((figure,), "")
     stands_out, which = often(n_rows), f"picture {line_up.place + 1}"
     rows = [("Picture", "Of", "KS error", "p-value")]
     rows += [
@@ -160,7 +160,7 @@ def show(state: State) -> Shown:
         )
         for k, one in enumerate(line_up.curves)
     ]
-    return Shown(
+    return LessonView(
         (figure,),
         f"**{which.capitalize()}** is the network: {_which_way(line_up)} KS error"
         f" {percent(line_up.network.ks_error, n_rows)}, {p_words(line_up.network.ks_p_value)}."
@@ -187,7 +187,7 @@ def _if_right(line_up: LineUp) -> str:
     return f"right, but by luck: {of_100(p_value)} of pictures of luck have so wide a gap"
 
 
-def _usual(line_ups: Often, n_rows: int) -> str:
+def _usual(line_ups: LineUpRates, n_rows: int) -> str:
     """Say how large errors of luck alone are, with so many rows."""
     return (
         f"Perfectly calibrated, {n_rows:,} such rows show a KS error of"
@@ -213,11 +213,11 @@ def _gap_of(rows: EventScores) -> float:
     return float(rows.scores.mean() - rows.hits.mean())
 
 
-def _alarms(line_ups: Often) -> str:
+def _alarms(line_ups: LineUpRates) -> str:
     return of_100(line_ups.alarms)
 
 
-def _careful(line_ups: Often) -> list[str]:
+def _careful(line_ups: LineUpRates) -> list[str]:
     """Say it where the test is careful, as its p-values are those of many rows."""
     if line_ups.alarms >= CAREFUL * LEVEL:
         return []
@@ -241,7 +241,7 @@ def _unusual(line_up: LineUp) -> str:
     )
 
 
-def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
+def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> LessonPicture:
     n_rows = line_up.network.n_samples
     top = max(BEYOND * line_up.limit, *(1.1 * one.ks_error for one in line_up.curves))
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
@@ -269,7 +269,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
         height=HEIGHT,
         **axes,
     )
-    return Picture("lineup", figure, _caption(line_up, revealed=revealed))
+    return LessonPicture("lineup", figure, _caption(line_up, revealed=revealed))
 
 
 def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:

@@ -14,7 +14,16 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import amount, of_100, points
 
@@ -99,11 +108,11 @@ def splines(state: State, size: int, wanted: set[int]) -> dict[int, Result]:
     return {n_knots: find(rows, n_knots) for n_knots in sorted(wanted)}
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the spline and its slope."""
     if not state.revealed:
         first = splines(state, FEWEST, {FEW})[FEW]
-        return Shown(
+        return LessonView(
             _both(first, FEW, state.palette),
             f"With {FEW} knots, the NLL (lower is better) is {_nll(first.fit_nll)} on these"
             f" {FEWEST} rows and {_nll(first.other_nll)} on {_other()} other rows.",
@@ -115,7 +124,7 @@ def show(state: State) -> Shown:
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
     rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in fits.items()]
     rows.append(("Uncalibrated", "", _nll(uncalibrated_nll())))
-    return Shown(
+    return LessonView(
         _both(fits[n_knots], n_knots, state.palette),
         _sentence(fits, size, n_knots),
         answer=f"it {right}, {change}, with {FEWEST} rows",
@@ -174,11 +183,11 @@ def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     return " ".join(sentences)
 
 
-def _both(result: Result, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
+def _both(result: Result, n_knots: int, palette: Palette) -> tuple[LessonPicture, LessonPicture]:
     return _totals(result, n_knots, palette), _slope(result, palette)
 
 
-def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
+def _totals(result: Result, n_knots: int, palette: Palette) -> LessonPicture:
     fit = result.drawn
     places = thin(fit.fractile, fit.total - fit.fitted)
     curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
@@ -199,7 +208,7 @@ def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
         ],
         margin=MARGIN,
     )
-    return Picture(
+    return LessonPicture(
         "totals",
         figure,
         f"Wide: correct predictions, added up. Thin: the spline; diamonds: its {n_knots} knots."
@@ -207,7 +216,7 @@ def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
     )
 
 
-def _slope(result: Result, palette: Palette) -> Picture:
+def _slope(result: Result, palette: Palette) -> LessonPicture:
     fit, seen = result.drawn, observed()
     x = np.interp(seen.mean_score, result.scores, fit.fractile)
     figure = pictures.picture(
@@ -230,7 +239,7 @@ def _slope(result: Result, palette: Palette) -> Picture:
         margin=MARGIN,
     )
     gap = np.abs(result.fitted.predict(seen.mean_score) - seen.frequency).max()
-    return Picture(
+    return LessonPicture(
         "slope",
         figure,
         f"Solid: the slope on the left. Dots: observed frequency in {BINS} bins of other rows, up"

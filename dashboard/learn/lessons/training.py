@@ -4,11 +4,20 @@ from dataclasses import dataclass
 
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.learn.tempered import (
     HEAD,
     Loss,
-    Tempered,
+    TemperedPrediction,
     at_temperature,
     diagram,
     fitted_temperature,
@@ -45,7 +54,7 @@ GUESSES = {
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """A loss, and the network that was trained by it."""
 
     loss: Loss
@@ -59,31 +68,31 @@ class Trained:
         return self.loss.name
 
     @property
-    def before(self) -> Tempered:
+    def before(self) -> TemperedPrediction:
         """The network as it was trained."""
         return at_temperature(1.0, self.sample)
 
     @property
-    def after(self) -> Tempered:
+    def after(self) -> TemperedPrediction:
         """The network at the temperature that fits its calibration set."""
         return at_temperature(fitted_temperature(self.sample), self.sample)
 
-    def at(self, stage: str) -> Tempered:
+    def at(self, stage: str) -> TemperedPrediction:
         """Return the network before or after."""
         return self.after if stage == "after" else self.before
 
 
 LOSSES = {
-    "entropy": Trained(Loss("Cross-entropy"), data.NETWORK),
-    "smoothing": Trained(
+    "entropy": TrainedNetwork(Loss("Cross-entropy"), data.NETWORK),
+    "smoothing": TrainedNetwork(
         Loss("Label smoothing 0.05", smoothing=0.05), "fashion_cnn_label_smoothing"
     ),
-    "smoothing_0_1": Trained(
+    "smoothing_0_1": TrainedNetwork(
         Loss("Label smoothing 0.1", smoothing=0.1), "fashion_cnn_label_smoothing_0_1"
     ),
-    "focal_1": Trained(Loss("Focal loss (gamma 1)", gamma=1), "fashion_cnn_focal_1"),
-    "focal_2": Trained(Loss("Focal loss (gamma 2)", gamma=2), "fashion_cnn_focal_2"),
-    "focal": Trained(Loss("Focal loss (gamma 3)", gamma=3), "fashion_cnn_focal"),
+    "focal_1": TrainedNetwork(Loss("Focal loss (gamma 1)", gamma=1), "fashion_cnn_focal_1"),
+    "focal_2": TrainedNetwork(Loss("Focal loss (gamma 2)", gamma=2), "fashion_cnn_focal_2"),
+    "focal": TrainedNetwork(Loss("Focal loss (gamma 3)", gamma=3), "fashion_cnn_focal"),
 }
 
 COMPARED = "For comparison: the usual training, by cross-entropy"
@@ -91,11 +100,11 @@ COMPARED = "For comparison: the usual training, by cross-entropy"
 ALPHA = LOSSES[QUESTION_LOSS].loss.smoothing
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show one network, and all of them."""
     if not state.revealed:
         usual = LOSSES["entropy"]
-        return Shown((diagram(usual.before, state.palette, COMPARED),), "")
+        return LessonView((diagram(usual.before, state.palette, COMPARED),), "")
     stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
     network = chosen.at(stage)
     right = _right(LOSSES[QUESTION_LOSS].after.temperature)
@@ -105,7 +114,7 @@ def show(state: State) -> Shown:
             [one.loss for one in LOSSES.values()], chosen.loss, N_CLASSES, state.palette
         )
     rows = (row(one.at(s), one.name) for s in ("before", "after") for one in LOSSES.values())
-    return Shown(
+    return LessonView(
         (
             first,
             _all_networks(stage, chosen, state.palette),
@@ -119,11 +128,11 @@ def show(state: State) -> Shown:
     )
 
 
-def _title(one: Trained, network: Tempered) -> str:
+def _title(one: TrainedNetwork, network: TemperedPrediction) -> str:
     return f"Trained by {one.name.lower()}, T = {network.shown}"
 
 
-def _best(chosen: Trained) -> str:
+def _best(chosen: TrainedNetwork) -> str:
     """Return the temperature that a network needs, what it does, and the same of the usual one."""
     usual = LOSSES["entropy"]
     named = [chosen] if chosen is usual else [chosen, usual]
@@ -135,10 +144,10 @@ def _best(chosen: Trained) -> str:
     return f"Fitted T (lowest NLL on calibration rows) {'; '.join(fitted)}."
 
 
-def _at_the_fit(chosen: Trained) -> str:
+def _at_the_fit(chosen: TrainedNetwork) -> str:
     """Say whether scores are too high or too low at the fitted temperature, where it is found."""
     after = chosen.after
-    if not after.finding.one_way:
+    if not after.badge.one_way:
         return ""
     score, correct = (percent(v, after.n_rows) for v in (after.mean_score, after.accuracy))
     side = "high" if after.mean_score > after.accuracy else "low"
@@ -162,7 +171,7 @@ def _right(temperature: float) -> str:
     return "below" if temperature < 1 else "above"
 
 
-def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
+def _all_networks(stage: str, chosen: TrainedNetwork, palette: Palette) -> LessonPicture:
     """Draw mean score and accuracy of each network on one axis."""
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     for place, one in enumerate(reversed(LOSSES.values())):
@@ -192,7 +201,7 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
     )
     networks = [(one.name.lower(), one.at(stage)) for one in LOSSES.values()]
     lower = ", ".join(name for name, one in networks if one.mean_score < one.accuracy) or "none"
-    return Picture(
+    return LessonPicture(
         "all",
         figure,
         f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {lower}.",

@@ -12,13 +12,21 @@ from calibcore.results import result_class
 from calibcore.synthetic.world import at_other_odds
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.laboratory import LaboratoryModel, drawn_of
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import percent, with_sign
 
 KEY = "transport"
 
-HOME = Chosen(rows=20_000, rate=50, slope=100)
+HOME = LaboratoryModel(rows=20_000, rate=50, slope=100)
 """Hospital A: half of its patients have the event, and scores are calibrated."""
 
 N_ROWS, N_LOCAL, N_BINS, LEAST = 8_000, 500, 10, 20
@@ -115,19 +123,19 @@ def _hospital(event: EventScores) -> Hospital:
     return Hospital(event, bin_scores(event.scores, event.hits, n_bins=N_BINS))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show both hospitals' diagrams."""
     result, palette = find(state), state.palette
     home = _diagram("home", "Hospital A: 50% have the event", result.home, palette)
     if not state.revealed:
-        return Shown((home,), "")
+        return LessonView((home,), "")
     after, rate = state.chosen["stage"] == "after", state.chosen["rate"]
     there = result.after if after else result.before
     title = f"Hospital B: {rate}% have the event"
     title += ", scores with an offset" if after else ", scores as developed"
     curve = None if after else result.true_offset
     risk = at_other_odds(np.array([SCORE / 100]), offset_of(int(QUESTION_RATE) / 100))[0]
-    return Shown(
+    return LessonView(
         (home, _diagram("there", title, there, palette, offset=curve)),
         _sentence(result, rate),
         answer=f"{percent(float(risk), 1)}: {_odds()}",
@@ -183,7 +191,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
 
 def _diagram(
     name: str, title: str, result: Hospital, palette: Palette, *, offset: float | None = None
-) -> Picture:
+) -> LessonPicture:
     traces = pictures.bin_bars(result.bins, palette, LEAST)
     names = []
     if offset:
@@ -199,7 +207,7 @@ def _diagram(
     shown = result.bins.counts >= LEAST
     luck = ", as luck has it" if name == "home" or offset == 0 else ""
     above = int((result.bins.mean_score[shown] > result.bins.frequency[shown]).sum())
-    return Picture(
+    return LessonPicture(
         name,
         figure,
         f"Bars: observed frequency in bins of {LEAST} patients or more. Dots: mean score, above the"

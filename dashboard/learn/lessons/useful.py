@@ -13,7 +13,16 @@ from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.figures.layout import panel
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    LessonView,
+    Link,
+    State,
+    Steps,
+)
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import percent
 
@@ -89,10 +98,10 @@ def forecaster(factor: str) -> Forecaster:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the reliability diagrams, and after a click their plane."""
     if not state.revealed:
-        return Shown((_spread(state.palette),), "")
+        return LessonView((_spread(state.palette),), "")
     factor = state.chosen["factor"]
     base, network, scores = (forecaster(one) for one in (BASE, NETWORK, factor))
     n_rows = base.rows.n_samples
@@ -102,7 +111,7 @@ def show(state: State) -> Shown:
         f" **{FACTORS[factor]}**: ECE {percent(scores.ece, n_rows)}, Brier score"
         f" {scores.brier:.3f}, NLL {scores.nll:.3f}."
     )
-    return Shown(
+    return LessonView(
         (_diagrams(factor, state.palette),),
         f"**{FACTORS[lowest]}** has the lowest ECE, {lowest_ece}, but gives a shirt and any other"
         f" picture the same score. **The network** has an ECE of {percent(network.ece, n_rows)},"
@@ -165,7 +174,7 @@ def _numbers() -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _spread(palette: Palette) -> Picture:
+def _spread(palette: Palette) -> LessonPicture:
     """Show how the scores of each forecaster are spread, and nothing of the outcomes."""
     order = np.argsort(forecaster(NETWORK).rows.scores)
     some = order[np.linspace(0, order.size - 1, N_DOTS).astype(int)]
@@ -187,14 +196,14 @@ def _spread(palette: Palette) -> Picture:
         f"One dot per picture, at its score. A: {percent(base_rate(), 1)} for all. C: the network's"
         " scores, moved towards 0% and 100%."
     )
-    return Picture("spread", figure, text)
+    return LessonPicture("spread", figure, text)
 
 
 def _named(factor: str) -> str:
     return f"<b>{THREE[factor]}</b> {FACTORS[factor]}"
 
 
-def _plane(factor: str, palette: Palette) -> Picture:
+def _plane(factor: str, palette: Palette) -> LessonPicture:
     """Draw all forecasters over lines of equal Brier score."""
     parts = {one: forecaster(one).parts for one in FACTORS}
     across = {one: part.miscalibration for one, part in parts.items()}
@@ -225,7 +234,7 @@ def _plane(factor: str, palette: Palette) -> Picture:
         f" {FACTORS[moved[0]]} to 3\u00d7, only miscalibration changes; discrimination stays"
         f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal."
     )
-    return Picture("plane", figure, text)
+    return LessonPicture("plane", figure, text)
 
 
 def _equal_brier(
@@ -244,7 +253,7 @@ def _equal_brier(
     return lines, names
 
 
-def _diagrams(factor: str, palette: Palette) -> Picture:
+def _diagrams(factor: str, palette: Palette) -> LessonPicture:
     """Draw the reliability diagrams of the three, and of the one that the slider stands at."""
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, object]]()
@@ -269,7 +278,7 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
         **axes,
     )
     fullest = int(forecaster(BASE).bins.counts.max())
-    return Picture(
+    return LessonPicture(
         "diagrams",
         figure,
         f"A: always the base rate. B: the network. C: exaggerated 3\u00d7. Slider:"

@@ -1,4 +1,4 @@
-"""Bytes to `Table` or `Arrays`: one module per format, all of them run in the worker."""
+"""Bytes to `FileTable` or `Arrays`: one module per format, all of them run in the worker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import cast
 
 from dashboard.readers.formats.rows import of_weka, without_totals
 from dashboard.readers.limits import MAX_TEXT, megabytes
-from dashboard.readers.records import Body, Column, Table
+from dashboard.readers.records import Body, Column, FileTable
 from dashboard.readers.refusal import FileError, only_refusals, quoted
 
 _Reader = Callable[[bytes, bool | None], Body]
@@ -51,7 +51,7 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Body:
         wanted = f"at most {megabytes(MAX_TEXT)}; as .npz or .parquet the same numbers are smaller"
         raise FileError("file", f"{megabytes(len(data))} of text", wanted)
     parsed = _reader(kind)(data, header)
-    if isinstance(parsed, Table):
+    if isinstance(parsed, FileTable):
         columns = of_weka(tuple(map(first_items, parsed.columns)))
         return without_totals(replace(parsed, columns=columns))
     return parsed

@@ -36,7 +36,7 @@ class NoArrayError(Exception):
 
 
 @dataclass(frozen=True)
-class Put:
+class JoinedArrays:
     """Arrays put together from a list, and what was said of it."""
 
     arrays: list[tuple[str, Array]]
@@ -45,7 +45,7 @@ class Put:
     doubts: tuple[str, ...] = ()
 
 
-def put(node: Node) -> Put | None:
+def put(node: Node) -> JoinedArrays | None:
     """Put the batches, or rows, of a list together; None where there are none."""
     lists = _turned(node)
     if lists is None:
@@ -59,7 +59,9 @@ def put(node: Node) -> Put | None:
     return replace(batches, doubts=()) if named else batches
 
 
-def _put(node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[int]) -> Put:
+def _put(
+    node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[int]
+) -> JoinedArrays:
     """Join the parts of each list; what is no array, or of other lengths, is not read."""
     _check(node, list(columns.values()), sizes)
     arrays: list[tuple[str, Array]] = []
@@ -71,7 +73,7 @@ def _put(node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[
         else:
             arrays.append((name, whole))
     note = f"{len(sizes):,} batches were put together, {sum(sizes):,} rows in all."
-    return Put(arrays, unread, note, _doubts(sizes))
+    return JoinedArrays(arrays, unread, note, _doubts(sizes))
 
 
 def _are_names(values: Sequence[Node]) -> bool:
@@ -81,7 +83,7 @@ def _are_names(values: Sequence[Node]) -> bool:
     )
 
 
-def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
+def put_beside(named: Sequence[tuple[str, Node]]) -> list[JoinedArrays]:
     """Put batches together that lie in lists beside one another, tables and what is of them."""
     groups: dict[tuple[int, ...], list[tuple[str, list[Array]]]] = {}
     for name, node in named:
@@ -179,7 +181,7 @@ def _are_classes(columns: Sequence[Sequence[Array]]) -> bool:
         )
 
 
-def _rows(node: Node, lists: dict[str, list[Node]]) -> Put | None:
+def _rows(node: Node, lists: dict[str, list[Node]]) -> JoinedArrays | None:
     """Put one row after another."""
     arrays: list[tuple[str, Array]] = []
     unread: list[tuple[str, str]] = []
@@ -197,7 +199,7 @@ def _rows(node: Node, lists: dict[str, list[Node]]) -> Put | None:
     if not arrays or not n_single or any(array.ndim > 2 for _, array in arrays):
         raise FileError("pickle", f"{described(node)}: neither batches nor rows", WANTED)
     n_rows = len(arrays[0][1])
-    return Put(arrays, unread, f"{n_rows:,} rows were put together.")
+    return JoinedArrays(arrays, unread, f"{n_rows:,} rows were put together.")
 
 
 def _check(node: Node, columns: Sequence[Sequence[Array] | None], sizes: Sequence[int]) -> None:

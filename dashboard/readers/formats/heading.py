@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
 from dashboard.readers.limits import MAX_COLUMNS
-from dashboard.readers.records import Sentences
+from dashboard.readers.records import FileSentences
 from dashboard.readers.refusal import FileError, quoted
 
 SAMPLE = 60
@@ -25,7 +25,7 @@ Rows = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Heading(Sentences):
+class Heading(FileSentences):
     """What stands above the rows of a table."""
 
     names: tuple[str, ...]  # of the columns, all different; "" at most once

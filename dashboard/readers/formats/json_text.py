@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pj
 from pyarrow import types
 
-from dashboard.readers.formats.parquet import (
+from dashboard.readers.formats.arrow import (
     NO_ARROW,
     arrow_of,
     check_columns,
@@ -32,7 +32,7 @@ from dashboard.readers.limits import (
     check_rows,
     megabytes,
 )
-from dashboard.readers.records import Arrays, Column, Table, unread
+from dashboard.readers.records import Arrays, Column, FileTable, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 _HALF_PAIR = re.compile(
@@ -45,7 +45,7 @@ _SPACED = re.compile(rb'"\s+:')
 _ONE = (str, int, float, bool, type(None))
 
 
-def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noqa: ARG001, FBT001
+def read_json(data: bytes, header: bool | None = None) -> FileTable | Arrays:  # noqa: ARG001, FBT001
     """Read one JSON document, or JSON lines.
 
     Records, columns of one length and what pandas writes become a table; all else arrays by the
@@ -186,7 +186,7 @@ def _malformed(problem: str, line: int) -> FileError:
     return FileError(f"line {line:,}", text, "JSON")
 
 
-def _lines(text: bytes) -> Table | Arrays:
+def _lines(text: bytes) -> FileTable | Arrays:
     """Read one value a line, by blocks; of a small file also what Arrow cannot."""
     problem = "no records"
     if text.startswith(b"{"):
@@ -213,7 +213,7 @@ def _lines(text: bytes) -> Table | Arrays:
     return _of_list(rows)
 
 
-def _of_arrow(table: pa.Table) -> Table:
+def _of_arrow(table: pa.Table) -> FileTable:
     """Read what Arrow made of lines; it takes any bytes for names."""
     check_rows(table.num_rows)
     check_columns(table.num_columns)
@@ -226,7 +226,7 @@ def _of_arrow(table: pa.Table) -> Table:
         raise FileError("file", "bytes that are not UTF-8", "JSON in UTF-8") from None
 
 
-def _of_list(value: list[Any]) -> Table | Arrays:
+def _of_list(value: list[Any]) -> FileTable | Arrays:
     """Distinguish records, rows and lists of single values."""
     check_rows(len(value))
     kinds = {*map(type, value)}
@@ -257,7 +257,7 @@ def _has_labels(rows: Sequence[Sequence[Any]]) -> bool:
     return [{type(row[end]) for row in rows if row} == {int} for end in (0, -1)].count(True) == 1
 
 
-def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
+def _of_rows(rows: Sequence[Sequence[Any]]) -> FileTable:
     """Read rows of single values, of which the first may name the columns."""
     width = len(rows[0])
     wrong = next((k for k, row in enumerate(rows) if len(row) != width), None)
@@ -274,7 +274,7 @@ def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
 
 def _of_records(
     records: Sequence[Mapping[str, Any] | None], index: Sequence[str] = (), left: Sequence[str] = ()
-) -> Table:
+) -> FileTable:
     """Read one object a row; a member that it lacks is a blank cell."""
     other = next((k for k, one in enumerate(records, 1) if not isinstance(one, dict | None)), None)
     if other is not None:
@@ -285,7 +285,7 @@ def _of_records(
     return _table(columns | {name: member_of(records, name) for name in names}, left)
 
 
-def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
+def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> FileTable:
     """Put columns of one length together, and name what was left out."""
     arrays = {name: arrow_of(cells) for name, cells in columns.items()}
     notes = (f"Left out: {', '.join(quoted(name) for name in left[:5])}.",) if left else ()
@@ -295,7 +295,7 @@ def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
     return table_of(columns_of_fields(kinds, arrays.__getitem__), n_rows, notes)
 
 
-def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
+def _of_object(value: Mapping[str, Any]) -> FileTable | Arrays:
     """Distinguish what pandas writes, records and lists by name."""
     lists = {name: part for name, part in value.items() if isinstance(part, list)}
     objects = {name: part for name, part in value.items() if isinstance(part, dict) and part}
@@ -321,7 +321,7 @@ def _of_object(value: Mapping[str, Any]) -> Table | Arrays:
     return Arrays(tuple(_parts("", value, 0)))
 
 
-def _of_pandas(objects: Mapping[str, dict[str, Any]]) -> Table | None:
+def _of_pandas(objects: Mapping[str, dict[str, Any]]) -> FileTable | None:
     """Read objects of the same members: a column each, or a row each under its name."""
     first = next(iter(objects.values()))
     if any(part.keys() != first.keys() for part in objects.values()):
@@ -358,7 +358,7 @@ def _have_names(rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]]) -
 
 def _of_row_lists(
     rows: Mapping[str, list[Any]], lists: Mapping[str, list[Any]], left: Sequence[str]
-) -> Table | None:
+) -> FileTable | None:
     """Read records under a name: alone, one below the other as sets, or beside lists."""
     firsts = [part[0].keys() if isinstance(part[0], dict) else None for part in rows.values()]
     if len(rows) == len(lists) and None not in firsts and all(keys == firsts[0] for keys in firsts):

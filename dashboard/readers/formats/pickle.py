@@ -10,8 +10,8 @@ import numpy as np
 from dashboard.readers.formats.arrays import column_of_array
 from dashboard.readers.formats.batches import (
     WANTED,
+    JoinedArrays,
     NoArrayError,
-    Put,
     array_of,
     joined,
     put,
@@ -59,7 +59,7 @@ def _arrays(top: Node) -> Arrays:
     lines: list[str] = []
     doubts: list[str] = []
     for name, part in _parts("", top, 0):
-        if isinstance(part, Put):
+        if isinstance(part, JoinedArrays):
             columns += [column_of_array(_dotted(name, key), one) for key, one in part.arrays]
             columns += [unread(_dotted(name, key), why) for key, why in part.unread]
             lines.append(part.note)
@@ -91,7 +91,7 @@ def _holds_arrays(node: Node) -> bool:
     )
 
 
-def _parts(prefix: str, node: Node, depth: int) -> Iterator[tuple[str, Node | Put]]:
+def _parts(prefix: str, node: Node, depth: int) -> Iterator[tuple[str, Node | JoinedArrays]]:
     """Go over the arrays in a node: of a dictionary by keys, of a tuple by places."""
     batches = put(node)
     if batches is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.formats.cells import MISSING
-from dashboard.readers.records import Column, Odd, Table, cell_of, table_at
+from dashboard.readers.records import Column, FileTable, Odd, cell_of, table_at
 from dashboard.readers.refusal import quoted
 
 _UNNAMED = re.compile(r"(?:column [0-9]+)?", re.ASCII)
@@ -37,11 +37,11 @@ _ONE_WORD = re.compile(_WORDS, re.IGNORECASE)
 _MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT, _FEWEST = 8, 20_000, 200, 10
 
 
-def without_blank_rows(table: Table) -> Table:
+def without_blank_rows(table: FileTable) -> FileTable:
     """Return a text or a sheet without rows, and unnamed columns, that are blank.
 
     >>> column = Column("a", np.array([0, 1], dtype=np.int32), ("x", ""))
-    >>> table = without_blank_rows(Table((column,), 2))
+    >>> table = without_blank_rows(FileTable((column,), 2))
     >>> table.n_rows, table.columns[0].texts, table.among.tolist()
     (1, ('x',), [True, False])
     """
@@ -80,14 +80,14 @@ def _used(column: Column) -> Column:
     return replace(column, odd=odd)
 
 
-def without_totals(table: Table) -> Table:
+def without_totals(table: FileTable) -> FileTable:
     """Return a table without the rows at its end that are about all others, and say so.
 
     A last row without a word is one if its numbers, none of which stands above it, are all sums or
     means, and one is above all others or a fraction below whole numbers.
 
     >>> ids = Column("id", np.array([0, 1, 2], dtype=np.int32), ("a", "b", "Total"))
-    >>> table = without_totals(Table((ids, Column("y", np.array([0, 1, 113]))), 3))
+    >>> table = without_totals(FileTable((ids, Column("y", np.array([0, 1, 113]))), 3))
     >>> table.n_rows, table.repairs
     (2, ('1 row below the data left out: "Total".',))
     """
@@ -118,7 +118,7 @@ def without_totals(table: Table) -> Table:
     )
 
 
-def _total_in(table: Table, row: int, most: int) -> str:
+def _total_in(table: FileTable, row: int, most: int) -> str:
     """Return the cell that says of a row that it is about the others, "" where none does.
 
     A word that stands in more rows than `most` is a category, such as "all" or "media".
@@ -136,7 +136,7 @@ def _total_in(table: Table, row: int, most: int) -> str:
     return ""
 
 
-def _among(table: Table, known: Collection[int]) -> dict[int, str]:
+def _among(table: FileTable, known: Collection[int]) -> dict[int, str]:
     """Return rows anywhere that say so, of a part that stands beside, or by their numbers.
 
     These are then all sums or means of rows above.
@@ -183,7 +183,7 @@ def _is_about(text: str) -> bool:
     return any(_ONE_WORD.fullmatch(word) for word in (*words[:1], *words[-1:]))
 
 
-def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
+def _sums_up(table: FileTable, row: int, rows: NDArray[np.intp]) -> bool:
     """Return whether all numbers of a row are sums or means of some other rows, as rounded."""
     alike = []
     for column in table.columns:
@@ -203,7 +203,7 @@ def _equals(value: float, others: NDArray[np.float64]) -> bool:
     return bool((np.abs(wanted - value) <= slack + 1e-5 * np.abs(wanted)).any())
 
 
-def _unlabelled(table: Table, row: int, rows: NDArray[np.intp]) -> str:
+def _unlabelled(table: FileTable, row: int, rows: NDArray[np.intp]) -> str:
     """Return the numbers of a row that are all sums or means of the rows above; "" of any other."""
     numbers = [c for c in table.columns if not c.unread and c.texts is None and c.values.ndim == 1]
     filled = [c for c in numbers if cell_of(c, row).strip().lower() not in MISSING]

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
-from dashboard.readers.formats.text_pieces import Blocks
+from dashboard.readers.formats.text_pieces import TextColumns
 from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16, megabytes
-from dashboard.readers.records import Column, Table
+from dashboard.readers.records import Column, FileTable
 from dashboard.readers.refusal import FileError, quoted
 
 _PIECE = 1 << 20
@@ -24,7 +24,7 @@ _NOT_UTF8 = (
 _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ": "Blanks"}
 
 
-def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers take it
+def read_text(data: bytes, header: bool | None) -> FileTable:  # noqa: FBT001 - as all readers take it
     """Read a table separated by commas, semicolons, tabs, bars or blanks.
 
     UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
@@ -44,11 +44,11 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     sample = [row for row in sample if "".join(row).strip()]
     first_row = lines[heading.start] + 1
     start = _offset(body, lines[heading.start])
-    blocks = Blocks(body, start, delimiter, first_row, len(heading.names))
+    blocks = TextColumns(body, start, delimiter, first_row, len(heading.names))
     blocks.read(sample)
     columns = blocks.columns(heading.names)
     shown = tuple(tuple(row) for row in sample[:_SHOWN])
-    table = without_blank_rows(Table(
+    table = without_blank_rows(FileTable(
         columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
         notes=(*notes, *heading.notes, *_comma_sentence(columns)), repairs=heading.repairs,
         doubts=doubts,

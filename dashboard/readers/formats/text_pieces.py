@@ -58,7 +58,7 @@ class _Odds:
         return Odd(np.concatenate(self.rows), codes, tuple(texts.to_pylist()))
 
 
-class Blocks:
+class TextColumns:
     """The columns of a table, collected a block of lines at a time.
 
     A column of numbers is filled as such until a cell is neither a number nor missing; then the

@@ -18,7 +18,7 @@ from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.limits import MAX_CELL, MAX_SHEETS, TIMES_WORKBOOK, check_rows
-from dashboard.readers.records import NOT_READ, Column, Table
+from dashboard.readers.records import NOT_READ, Column, FileTable
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
@@ -34,7 +34,7 @@ _WANTED = "an .xlsx workbook as a spreadsheet program saves it"
 Part: TypeAlias = NDArray[np.float64] | pa.Array
 
 
-def read_workbook(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers
+def read_workbook(data: bytes, header: bool | None) -> FileTable:  # noqa: FBT001 - as all readers
     """Read the first sheet that holds a table, visible ones first.
 
     Saved values of formulas are used; nothing is computed. Visible sheets with the same names of
@@ -88,7 +88,7 @@ def _check_cells(sheet: bytes) -> None:
         raise FileError("sheet", text, "a sheet without cells far from its table")
 
 
-def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:
+def _read(book: CalamineWorkbook, *, header: bool | None) -> FileTable:
     """Choose the sheets to read."""
     titles = book.sheet_names
     hidden = {s.name for s in book.sheets_metadata if s.visible != SheetVisibleEnum.Visible}
@@ -124,7 +124,7 @@ def _opened(book: CalamineWorkbook, title: str, *, hidden: bool, header: bool | 
     return _Sheet(title, hidden, first, heading_of(first, header=header), rows)
 
 
-def _stacked(sheets: Sequence[_Sheet]) -> Table:
+def _stacked(sheets: Sequence[_Sheet]) -> FileTable:
     """Put the rows of sheets below one another, and keep which are from where."""
     names = sheets[0].heading.names
     parts: list[list[Part]] = [[] for _ in names]
@@ -140,7 +140,7 @@ def _stacked(sheets: Sequence[_Sheet]) -> Table:
         columns.append(Column(title, codes, tuple(plain(sheet.title, 60) for sheet in sheets)))
     heading = sheets[0].heading
     shown = [row for row in sheets[0].first[heading.start :] if "".join(row).strip()]
-    table = without_blank_rows(Table(
+    table = without_blank_rows(FileTable(
         tuple(columns), n_rows, first_row, None, None, heading.named,
         tuple(tuple(row) for row in shown[:_SHOWN]), sheet=title, repairs=heading.repairs,
     ))  # fmt: skip

@@ -22,9 +22,9 @@ from dashboard.readers.records import (
     SET_NAMES,
     Array,
     ColumnUse,
-    Options,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Role,
     SliceColumn,
     ValuesKind,
@@ -149,7 +149,7 @@ _TIE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _SetWithClasses:
     """One set, with each row's likeliest class; scores of all rows would weigh as much as one."""
 
     role: Role
@@ -171,12 +171,12 @@ def doubts_of(
     sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
     kind: ValuesKind,
-    options: Options,
+    options: ReadingOptions,
 ) -> tuple[str, ...]:
     """List what may be wrong with sets that can be used, ``raw`` as they stood in the file."""
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
 
-    def of_each(doubt: Callable[[_Seen], Iterator[str]]) -> Iterator[str]:
+    def of_each(doubt: Callable[[_SetWithClasses], Iterator[str]]) -> Iterator[str]:
         return chain.from_iterable(map(doubt, seen))
 
     return (
@@ -187,12 +187,12 @@ def doubts_of(
     )  # fmt: skip
 
 
-def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
+def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _SetWithClasses:
     """Find each row's likeliest class, a block of rows at a time."""
     if isinstance(rows, EventScores):
         certain, mean = (rows.scores == 0) | (rows.scores == 1), float(rows.scores.mean())
         hits = rows.hits.astype(np.bool_)
-        return _Seen(role, rows, raw, rows.scores[:_SORTED], mean, certain, hits, None)
+        return _SetWithClasses(role, rows, raw, rows.scores[:_SORTED], mean, certain, hits, None)
     first = np.empty(min(rows.n_samples, _SORTED))
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
     total, certain = 0.0, np.empty(rows.n_samples, dtype=np.bool_)
@@ -205,10 +205,10 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
         total += float(scores.sum())
         certain[block] = scores == 1
     hits = classes == rows.labels
-    return _Seen(role, rows, raw, first, total / rows.n_samples, certain, hits, classes)
+    return _SetWithClasses(role, rows, raw, first, total / rows.n_samples, certain, hits, classes)
 
 
-def _all_right(seen: list[_Seen]) -> Iterator[str]:
+def _all_right(seen: list[_SetWithClasses]) -> Iterator[str]:
     """Doubt labels that are the likeliest class in every row."""
     count = sum(len(part.hits) for part in seen)
     if count < _FEW_ROWS or not all(part.hits.all() for part in seen):
@@ -219,7 +219,7 @@ def _all_right(seen: list[_Seen]) -> Iterator[str]:
     )
 
 
-def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
+def _equal_columns(seen: list[_SetWithClasses]) -> Iterator[str]:
     """Doubt a column that repeats the label: one of them may be the prediction."""
     names: dict[str, int] = {}
     for part in seen:
@@ -237,7 +237,7 @@ def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
         )
 
 
-def _predictions(part: _Seen) -> Iterator[str]:
+def _predictions(part: _SetWithClasses) -> Iterator[str]:
     """Doubt values whose largest is not what the file itself gives as the prediction."""
     if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
         return
@@ -255,7 +255,7 @@ def _predictions(part: _Seen) -> Iterator[str]:
         )
 
 
-def _places_of_classes(part: _Seen, column: SliceColumn) -> Array:
+def _places_of_classes(part: _SetWithClasses, column: SliceColumn) -> Array:
     """Return the place of the class that a column names: as the labels do, or else by its number.
 
     Numbers that no label is are names of classes, or places counted from where the labels are.
@@ -290,16 +290,18 @@ def _threshold(rows: Rows, decided: Array) -> float | None:
     return least if least > ones[decided == 0].max() else None
 
 
-def _columns(part: _Seen) -> tuple[SliceColumn, ...]:
+def _columns(part: _SetWithClasses) -> tuple[SliceColumn, ...]:
     beside = part.raw.predicted if isinstance(part.raw, RawSet) else None
     return part.raw.columns + (() if beside is None else (beside,))
 
 
-def _labels(part: _Seen) -> Array:
+def _labels(part: _SetWithClasses) -> Array:
     return part.rows.labels if isinstance(part.rows, LogitSet) else part.hits
 
 
-def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tuple[Array, Array]:
+def _compared(
+    part: _SetWithClasses, column: SliceColumn, rows: slice = slice(None)
+) -> tuple[Array, Array]:
     """Return the labels and a column in numbers that can be compared; -1 matches nothing."""
     raw, labels, values = part.raw, _labels(part)[rows], column.values[rows]
     named = isinstance(raw, RawSet) and raw.label_texts is not None
@@ -317,7 +319,7 @@ def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tu
     return labels.astype(np.float64), of_category[values].astype(np.float64)
 
 
-def _below_chance(part: _Seen) -> Iterator[str]:
+def _below_chance(part: _SetWithClasses) -> Iterator[str]:
     """Doubt labels that scores far above one half find no better than guesses."""
     one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
     backwards = tuple(turned(part.rows, part.where, one_score=one_score))
@@ -334,7 +336,7 @@ def _below_chance(part: _Seen) -> Iterator[str]:
         )
 
 
-def _of_class_one(part: _Seen) -> Iterator[str]:
+def _of_class_one(part: _SetWithClasses) -> Iterator[str]:
     """Doubt scores of the likelier of two classes that are below one half."""
     if isinstance(part.rows, LogitSet) or not isinstance(part.raw, RawEvent):
         return
@@ -346,7 +348,7 @@ def _of_class_one(part: _Seen) -> Iterator[str]:
         )
 
 
-def _decided(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
+def _decided(seen: list[_SetWithClasses], kind: ValuesKind) -> Iterator[str]:
     """Doubt scores that are all 0 or 1."""
     if kind == "logits" or sum(len(part.hits) for part in seen) < _FEW_ROWS:
         return
@@ -356,7 +358,7 @@ def _decided(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
         yield "Every score is 0 or 1, so these are decisions and no probabilities."
 
 
-def _written(part: _Seen) -> Array:
+def _written(part: _SetWithClasses) -> Array:
     table = part.raw.table if isinstance(part.raw, RawSet) else part.raw.scores
     values = np.asarray(table)
     return values[:, np.newaxis] if values.ndim == 1 else values
@@ -373,7 +375,7 @@ def _are_whole(table: Array, unit: float) -> bool:
     return True
 
 
-def _saturated(part: _Seen) -> Iterator[str]:
+def _saturated(part: _SetWithClasses) -> Iterator[str]:
     """Doubt scores of exactly 0 and 1, which nothing but luck can make right."""
     n_rows, count = len(part.hits), int(np.count_nonzero(part.certain))
     if n_rows < _FEW_ROWS or count <= _SATURATED * n_rows:
@@ -399,7 +401,7 @@ def _saturated(part: _Seen) -> Iterator[str]:
     yield f"{score} is {text} of {where}: {can.format(many)}."
 
 
-def _absent_classes(part: _Seen) -> Iterator[str]:
+def _absent_classes(part: _SetWithClasses) -> Iterator[str]:
     """Name the classes that no row is of."""
     if not isinstance(part.rows, LogitSet):
         return
@@ -414,7 +416,7 @@ def _absent_classes(part: _Seen) -> Iterator[str]:
         )
 
 
-def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
+def _prevalence(seen: list[_SetWithClasses], options: ReadingOptions) -> Iterator[str]:
     """Compare the share of class 1, or of right predictions, with what the user states."""
     stated = options.prevalence
     if stated is None:
@@ -443,7 +445,7 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
     )
 
 
-def _few(part: _Seen) -> Iterator[str]:
+def _few(part: _SetWithClasses) -> Iterator[str]:
     """Return what so few rows can show."""
     count = len(part.hits)
     if count == 1:
@@ -467,19 +469,19 @@ def _few(part: _Seen) -> Iterator[str]:
         yield f"With {count:,} rows{part.where}, {unseen}"
 
 
-def _is_of_event(part: _Seen) -> bool:
+def _is_of_event(part: _SetWithClasses) -> bool:
     """Return whether the file has one score of an event, which is what is evaluated."""
     return isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
 
 
-def _of_what_is_evaluated(part: _Seen) -> tuple[Floats, Array]:
+def _of_what_is_evaluated(part: _SetWithClasses) -> tuple[Floats, Array]:
     """Return the first scores that are evaluated, of the event or else of the likeliest class."""
     if isinstance(part.rows, LogitSet) and _is_of_event(part):
         return part.rows.probabilities[:_SORTED, 1], part.rows.labels[:_SORTED] == 1
     return part.first_scores, part.hits[:_SORTED]
 
 
-def _rarest(part: _Seen) -> tuple[int, str]:
+def _rarest(part: _SetWithClasses) -> tuple[int, str]:
     """Count the rarer outcome: right or wrong, or one of two classes."""
     right = int(part.hits.sum())
     outcomes = [(right, "are right"), (len(part.hits) - right, "are wrong")]

@@ -12,11 +12,11 @@ from dashboard.readers.meaning.spelling import folded, matched
 from dashboard.readers.records import (
     SET_NAMES,
     Array,
-    Options,
+    FileSentences,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Role,
-    Sentences,
     of_set,
     rows_of_file,
 )
@@ -47,14 +47,16 @@ _SHOWN, _MOST_ASKED, _MORE, _CLEAR = 6, 20, 0.1, 2.0
 
 
 @dataclass(frozen=True)
-class LabelReading(Sentences):
+class LabelReading(FileSentences):
     """Labels of every set from 0, and the names that they bring."""
 
     labels: Mapping[Role, Array]
     class_names: tuple[str, ...] | None = None
 
 
-def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
+def read_labels(
+    sets: Mapping[Role, RawSet], n_classes: int, options: ReadingOptions
+) -> LabelReading:
     """Convert the labels of all sets to 0 .. n_classes - 1.
 
     Whether labels count from 1 is decided for all sets together: only where none is 0 and the
@@ -97,7 +99,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     )
 
 
-def class_names_of(raw: RawSet, options: Options) -> tuple[str, ...] | None:
+def class_names_of(raw: RawSet, options: ReadingOptions) -> tuple[str, ...] | None:
     """Return what the columns of classes are called: by the user, who may not contradict them."""
     own, given = raw.class_names, options.class_names
     if not given or not raw.headings or not own or len(given) != len(own):
@@ -127,7 +129,7 @@ def _n(labels: Mapping[Role, Array]) -> str:
 
 
 @dataclass(frozen=True)
-class _Spelled:
+class _TextLabels:
     """Labels that are texts, as places among the classes."""
 
     places: Array
@@ -162,7 +164,7 @@ def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role
     return as_numbers
 
 
-def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
+def _matched(raw: RawSet, role: Role, options: ReadingOptions) -> _TextLabels:
     """Find the class that each text names: the user's names first, then those of the file."""
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
     where = of_set(role)
@@ -172,20 +174,20 @@ def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
     for names in known:
         places = {name: k for k, name in enumerate(names)}
         if all(text in places for text in texts):
-            return _Spelled(_looked_up(places, texts, codes), sentence)
+            return _TextLabels(_looked_up(places, texts, codes), sentence)
     for names in known:
         places = {folded(name): k for k, name in enumerate(names)}
         if len(places) == len(names) and all(folded(text) in places for text in texts):
             odd = next(text for text in texts if text not in names)
             count = int(np.isin(codes, [k for k, t in enumerate(texts) if t not in names]).sum())
             repair = matched(odd, names[places[folded(odd)]], count)
-            return _Spelled(
+            return _TextLabels(
                 _looked_up(places, [*map(folded, texts)], codes), sentence, repair=repair
             )
     ends = [[k for k, name in enumerate(raw.headings or ()) if _ends(name, t)] for t in texts]
     if all(len(fits) == 1 for fits in ends) and len({fits[0] for fits in ends}) == len(ends):
         places = {text: fits[0] for text, fits in zip(texts, ends, strict=True)}
-        return _Spelled(_looked_up(places, texts, codes), sentence)
+        return _TextLabels(_looked_up(places, texts, codes), sentence)
     lower = [text.lower() for text in texts]
     pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     one_score = raw.table is not None and raw.table.ndim == 1
@@ -195,7 +197,7 @@ def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
         )
         written = dict(zip(lower, texts, strict=True))
         names_of = (written.get(pair[0], pair[0]), written.get(pair[1], pair[1]))
-        return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
+        return _TextLabels(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
     _ask_of_names(raw, role)
     raise _unmatched(raw, role, {name for names in known for name in names})
 
@@ -242,7 +244,7 @@ def _best_order(codes: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> NDA
 
 
 def _in_another_order(
-    places: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
+    places: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: ReadingOptions
 ) -> Iterator[str]:
     """Doubt class names of the user's that fit the labels far better in another order."""
     names = options.class_names
@@ -325,7 +327,7 @@ def _from_one_hot(values: Array, place: str, raw: RawSet) -> Array:
 
 
 def _by_number(
-    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
+    flat: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: ReadingOptions
 ) -> dict[Role, Array]:
     """Match labels to classes that are named by other numbers than their places, as 1, 10, 2.
 
@@ -402,7 +404,7 @@ def _counted(
     flat: Mapping[Role, Array],
     sets: Mapping[Role, RawSet],
     n_classes: int,
-    options: Options,
+    options: ReadingOptions,
     repairs: list[str],
 ) -> dict[Role, Array]:
     """Convert numbers that count from 0 or from 1, or are -1 and 1, to numbers from 0."""
@@ -445,7 +447,10 @@ def _counted(
 
 
 def _ask_of_codes(
-    whole: Mapping[Role, Array], sets: Mapping[Role, RawSet], n_classes: int, options: Options
+    whole: Mapping[Role, Array],
+    sets: Mapping[Role, RawSet],
+    n_classes: int,
+    options: ReadingOptions,
 ) -> None:
     """Ask about as many numbers as classes, of which some are the number of none."""
     kinds, counts = np.unique(np.concatenate([*whole.values()]), return_counts=True)
@@ -465,7 +470,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _by_order(
-    codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: Options, lines: list[str]
+    codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: ReadingOptions, lines: list[str]
 ) -> dict[Role, Array]:
     """Match numbers to classes with names: by the order of their columns, or of their letters."""
     raw = next(iter(sets.values()))
@@ -533,7 +538,7 @@ _FEW, _FAR = 20, 0.2
 
 
 def counted_alike(
-    events: Mapping[Role, RawEvent], options: Options, repairs: list[str]
+    events: Mapping[Role, RawEvent], options: ReadingOptions, repairs: list[str]
 ) -> Mapping[Role, RawEvent]:
     """Compare true with predicted classes, of which one may count from 0 and the other from 1."""
     pairs = [raw.numbers for raw in events.values() if raw.numbers is not None]

@@ -20,7 +20,7 @@ Test = Callable[[Array, Array, Floats], Marks]
 
 
 @dataclass(frozen=True)
-class Measured:
+class ValueSummary:
     """What the rows of some sets are like, found while going over them once.
 
     ``low``, ``high`` and ``sums`` are over all values and rows; ``n_outside`` and ``n_below`` count
@@ -53,9 +53,9 @@ class Measured:
         """Return how far the sum of a row is from 1 at most."""
         return max(abs(one / divisor - 1) for one in self.sums)
 
-    def where(self, test: Test) -> "Marked":
+    def where(self, test: Test) -> "MarkedRows":
         """Mark rows."""
-        return Marked(
+        return MarkedRows(
             self.sets,
             {
                 role: np.concatenate([test(*row) for row in by_rows(np.asarray(raw.table))])
@@ -77,7 +77,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedRows:
     """Rows of each set that are marked."""
 
     sets: Mapping[Role, RawSet]
@@ -113,7 +113,7 @@ def outside(lows: Array, highs: Array, _: Floats) -> Marks:
     return (lows < -ROUNDING) | (highs > 1 + SUM_TOLERANCE)
 
 
-def measure(sets: Mapping[Role, RawSet]) -> Measured:
+def measure(sets: Mapping[Role, RawSet]) -> ValueSummary:
     """Go over the rows once."""
     low, high, least, most = math.inf, -math.inf, math.inf, -math.inf
     n_outside, n_below, one_value = 0, 0, True
@@ -124,14 +124,14 @@ def measure(sets: Mapping[Role, RawSet]) -> Measured:
             n_outside += int(np.count_nonzero(outside(lows, highs, sums)))
             n_below += int(np.count_nonzero(lows < 0))
             one_value = one_value and np.array_equal(lows, highs)
-    return Measured(sets, low, high, (least, most), n_outside, n_below, one_value)
+    return ValueSummary(sets, low, high, (least, most), n_outside, n_below, one_value)
 
 
-def together(parts: Sequence[Measured]) -> Measured:
+def together(parts: Sequence[ValueSummary]) -> ValueSummary:
     """Join what was measured of several sets."""
     if len(parts) == 1:
         return parts[0]
-    return Measured(
+    return ValueSummary(
         {role: raw for part in parts for role, raw in part.sets.items()},
         min(part.low for part in parts),
         max(part.high for part in parts),

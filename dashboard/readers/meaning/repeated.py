@@ -18,10 +18,10 @@ from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
 from dashboard.readers.records import (
     Array,
     Column,
-    Options,
     Proposal,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Role,
     of_set,
     rows_of_file,
@@ -56,7 +56,7 @@ _MOST_TWINS = 0.9
 
 
 def repeated(
-    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: Options
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: ReadingOptions
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
     yield from (related := tuple(_related(sets, raw, options)))
@@ -94,7 +94,7 @@ def repeated(
 def of_owners(
     raw: Mapping[Role, RawSet | RawEvent],
     doubts: Sequence[str],
-    options: Options,
+    options: ReadingOptions,
 ) -> Iterator[Proposal]:
     """Propose that rows belong together where they are doubted to be independent."""
     doubt = next((sentence for sentence in doubts if DEPENDENT in sentence), None)
@@ -113,7 +113,7 @@ def _noun(name: str) -> str:
 
 
 def _related(
-    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: Options
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: ReadingOptions
 ) -> Iterator[str]:
     """Doubt that rows are independent where an id repeats, and name those that both sets have."""
     ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()

@@ -11,11 +11,11 @@ import numpy as np
 from calibcore.probabilities import sigmoid
 from calibcore.strips import row_strips, row_totals
 from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
-from dashboard.readers.meaning.measured import Measured, measure, outside, together
+from dashboard.readers.meaning.measured import ValueSummary, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
-from dashboard.readers.records import SET_NAMES, Array, Options, RawEvent, RawSet, Role
+from dashboard.readers.records import SET_NAMES, Array, RawEvent, RawSet, ReadingOptions, Role
 from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
 
 RESCALED = 0.05
@@ -78,7 +78,7 @@ class Scale:
     natural: bool = False
 
 
-def _unless_none(options: Options, read: Callable[[Options], Values]) -> Values:
+def _unless_none(options: ReadingOptions, read: Callable[[ReadingOptions], Values]) -> Values:
     """Read values, or refuse them as none that can be read: what is asked about is then needed."""
     if options.values != "none":
         return read(options)
@@ -91,7 +91,7 @@ def _unless_none(options: Options, read: Callable[[Options], Values]) -> Values:
     raise FileError("values", text, wanted.removeprefix(_NEEDS).rstrip("."))
 
 
-def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
+def scale_of(sets: Mapping[Role, RawSet], options: ReadingOptions) -> Scale:
     """Distinguish logits from probabilities and percentages, in all sets together.
 
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
@@ -100,7 +100,7 @@ def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     return _unless_none(options, lambda known: _scale_of(sets, known))
 
 
-def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
+def _scale_of(sets: Mapping[Role, RawSet], options: ReadingOptions) -> Scale:
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
     rows = together([*apart.values()])
     if options.values == "logits":
@@ -110,7 +110,7 @@ def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     return _of_all(rows, options)
 
 
-def _of_all(rows: Measured, options: Options) -> Scale:
+def _of_all(rows: ValueSummary, options: ReadingOptions) -> Scale:
     if rows.one_column:
         return _of_scores(rows, options)
     for divisor in (1.0, 100.0):
@@ -119,7 +119,7 @@ def _of_all(rows: Measured, options: Options) -> Scale:
     return _of_logits(rows, options)
 
 
-def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
+def _refuse_unlike(apart: Mapping[Role, ValueSummary], options: ReadingOptions) -> None:
     """Refuse logits in one set and probabilities, or percentages, in the other."""
     kinds: dict[Role, str] = {}
     for role, rows in apart.items():
@@ -174,7 +174,7 @@ def _ask(
 # One column a class -------------------------------------------------------------------------
 
 
-def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale:
+def _of_probabilities(rows: ValueSummary, divisor: float, options: ReadingOptions) -> Scale:
     off, top = rows.off(divisor), f"{divisor:.0f}"
     because = f"every row is within 0 to {top} and sums to {top}"
     if off > 1e-9:
@@ -198,7 +198,7 @@ def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale
     )  # fmt: skip
 
 
-def _moved(rows: Measured, top: float = 1.0) -> Iterator[str]:
+def _moved(rows: ValueSummary, top: float = 1.0) -> Iterator[str]:
     """Say which values are set to an end of the scale, and how far the farthest was off."""
     if rows.low < 0 or rows.high > top:
         far = max(-rows.low, rows.high - top)
@@ -207,7 +207,7 @@ def _moved(rows: Measured, top: float = 1.0) -> Iterator[str]:
         yield f"Values {beyond}, were moved to its ends."
 
 
-def _of_logits(rows: Measured, options: Options) -> Scale:
+def _of_logits(rows: ValueSummary, options: ReadingOptions) -> Scale:
     """Take values that are no probabilities for logits, or ask."""
     bad = rows.where(lambda low, _, s: (low < -ROUNDING) | (np.abs(s - 1) > RESCALED))
     misfit = f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
@@ -244,7 +244,7 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     return Scale("logits", text, natural=natural, doubts=(doubt,) if base else ())
 
 
-def _ask_of_sums(rows: Measured) -> None:
+def _ask_of_sums(rows: ValueSummary) -> None:
     """Ask about rows of which some sum to 1 and all others to 100."""
     whole = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s - 1) <= RESCALED))
     hundred = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s / 100 - 1) <= RESCALED))
@@ -257,7 +257,7 @@ def _power(base: float) -> Callable[[Floats], Floats]:
     return lambda table: np.power(base, table)
 
 
-def _like_shares(apart: Mapping[Role, Measured]) -> Iterator[str]:
+def _like_shares(apart: Mapping[Role, ValueSummary]) -> Iterator[str]:
     """Doubt the user's word that values are logits where all of a set look like probabilities."""
     like = [
         role
@@ -270,7 +270,7 @@ def _like_shares(apart: Mapping[Role, Measured]) -> Iterator[str]:
         yield f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
 
 
-def _twice(rows: Measured) -> Iterator[str]:
+def _twice(rows: ValueSummary) -> Iterator[str]:
     """Doubt rows that a softmax of probabilities would give.
 
     If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
@@ -298,7 +298,7 @@ def _twice(rows: Measured) -> Iterator[str]:
 # One score a row ----------------------------------------------------------------------------
 
 
-def _of_scores(rows: Measured, options: Options) -> Scale:
+def _of_scores(rows: ValueSummary, options: ReadingOptions) -> Scale:
     """Read a single column: the probability, or the logit, of class 1."""
     auto, heading = options.values == "auto", _heading(rows)
     signs = any(raw.divided for raw in rows.sets.values())
@@ -315,7 +315,9 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     return as_percent or _of_log_odds(rows, heading, options)
 
 
-def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool) -> Scale | None:
+def _of_percent(
+    rows: ValueSummary, heading: str, options: ReadingOptions, *, stated: bool
+) -> Scale | None:
     """Read percentages that the heading or the user names, all or those beyond 0 to 1."""
     auto, n_rows = options.values == "auto", len(rows)
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
@@ -332,7 +334,7 @@ def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool)
     return Scale("probabilities", text, (repair,), 100.0, doubts=(*_of_one_set(rows),))
 
 
-def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
+def _of_log_odds(rows: ValueSummary, heading: str, options: ReadingOptions) -> Scale:
     """Read logits of one class, ask about what a regression gives, or refuse."""
     auto, called = options.values == "auto", _LOG_ODDS.search(heading)
     text = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
@@ -363,7 +365,7 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
     raise FileError("scores", text, wanted)
 
 
-def _ask_of_points(rows: Measured, text: str) -> None:
+def _ask_of_points(rows: ValueSummary, text: str) -> None:
     """Ask about scores that as logits are on average far from how often the event happens."""
     sums = np.zeros(2)
     for raw in rows.sets.values():
@@ -379,7 +381,7 @@ def _ask_of_points(rows: Measured, text: str) -> None:
         _ask("scores", text, _LOGITS, need=_OF_POINTS, none="Points of another scale", doubted=True)
 
 
-def _ask_of_shares(rows: Measured) -> None:
+def _ask_of_shares(rows: ValueSummary) -> None:
     """Ask about percentages of which those up to 1 foretell their outcomes far better as shares."""
     gain = 0.0
     for raw in rows.sets.values():
@@ -394,20 +396,20 @@ def _ask_of_shares(rows: Measured) -> None:
         _ask_of_scales("scores", rows)
 
 
-def _ask_of_scales(field: str, rows: Measured) -> NoReturn:
+def _ask_of_scales(field: str, rows: ValueSummary) -> NoReturn:
     low, above = rows.where(lambda a, _, __: a <= 1), rows.where(lambda a, _, __: a > 1)
     text = f"two scales: from 0 to 1 {low}, above 1 {above}"
     _ask(field, text, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
 
 
-def _of_one_set(rows: Measured) -> Iterator[str]:
+def _of_one_set(rows: ValueSummary) -> Iterator[str]:
     """Doubt percentages of which one set has none above 1."""
     low = [role for role, raw in rows.sets.items() if np.max(np.asarray(raw.table)) <= 1]
     if low and len(rows.sets) > 1:
         yield f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
 
 
-def _is_share(rows: Measured, heading: str) -> bool:
+def _is_share(rows: ValueSummary, heading: str) -> bool:
     return not _marks(rows) and not {"score", "points"} & {*words_of(heading)}
 
 
@@ -417,17 +419,17 @@ def _is_measure(heading: str) -> bool:
     return begins(words, terms.MEASURE_STEMS) or bool(words & terms.RELATIVE_WORDS)
 
 
-def _marks(rows: Measured) -> bool:
+def _marks(rows: ValueSummary) -> bool:
     """Return whether all scores are small whole numbers, or halves, as marks of a scale are."""
     whole = all(bool((2 * table == np.rint(2 * table)).all()) for table in rows.tables)
     return rows.low >= 0 and rows.high <= _HIGHEST_MARK and whole
 
 
-def _heading(rows: Measured) -> str:
+def _heading(rows: ValueSummary) -> str:
     return next((raw.headings[0] for raw in rows.sets.values() if raw.headings), "")
 
 
-def _of_prediction(rows: Measured) -> Iterator[str]:
+def _of_prediction(rows: ValueSummary) -> Iterator[str]:
     """Doubt scores that are never below one half: perhaps those of the predicted class."""
     if len(rows) >= _FEW and rows.low >= 0.5:
         yield (
@@ -436,7 +438,7 @@ def _of_prediction(rows: Measured) -> Iterator[str]:
         )
 
 
-def _mostly_within(rows: Measured) -> Iterator[str]:
+def _mostly_within(rows: ValueSummary) -> Iterator[str]:
     """Doubt logits that are within 0 to 1 in most rows."""
     n_within, n_rows = len(rows) - rows.n_outside, len(rows)
     called = _LOG_ODDS.search(_heading(rows))
@@ -447,12 +449,12 @@ def _mostly_within(rows: Measured) -> Iterator[str]:
         )
 
 
-def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
+def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: ReadingOptions) -> Floats:
     """Convert scores of the predicted class to 0 to 1."""
     return _unless_none(options, lambda known: _top_scores(raw, role, repairs, known))
 
 
-def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
+def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: ReadingOptions) -> Floats:
     scores = np.asarray(raw.scores, dtype=np.float64)
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})

@@ -22,11 +22,11 @@ from dashboard.readers.records import (
     Arrays,
     Column,
     ColumnRole,
-    Options,
+    FileSentences,
+    FileTable,
     Reading,
+    ReadingOptions,
     Role,
-    Sentences,
-    Table,
     is_whole,
     sentences_of,
 )
@@ -43,14 +43,14 @@ _TWO = ("Without names, the first two arrays are the calibration set, the others
 
 
 @dataclass(frozen=True, eq=False)
-class Parts(Sentences):
+class Parts(FileSentences):
     """The arrays of a file by set, each a table; an array of two axes is a column of rows."""
 
-    tables: Mapping[Role, Table]
+    tables: Mapping[Role, FileTable]
     readings: Mapping[Role, Reading] = field(default_factory=dict)  # where names and shapes tell
 
 
-def parts_of(parsed: Arrays, options: Options) -> Parts:
+def parts_of(parsed: Arrays, options: ReadingOptions) -> Parts:
     """Return the arrays of each set as a table, and what they are for where they tell."""
     names, further = _class_names([_flat(array) for array in parsed.arrays if not array.unread])
     arrays = [array for array in further if array.values.size]
@@ -101,7 +101,7 @@ def _labels_apart(array: Column) -> list[Column] | None:
     return None
 
 
-def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
+def refuse_unread(arrays: Sequence[Column], options: ReadingOptions) -> None:
     """Refuse values or labels, by their names or by the user's word, that could not be read."""
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
     for array in arrays:
@@ -194,7 +194,7 @@ def _four(arrays: Sequence[Column]) -> dict[Role, list[Column]]:
     return {"calibration": pairs[0], "test": pairs[1]}
 
 
-def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table:
+def _table(columns: Sequence[Column], parsed: Arrays, options: ReadingOptions) -> FileTable:
     """Return the arrays that have as many rows as the values, or as most arrays."""
     chosen = {name for name, role in options.roles if role in ("class", "score", "outcome")}
     wide = [column for column in columns if column.values.ndim == 2]
@@ -209,7 +209,7 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     if not alike:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    return Table(alike, n_rows, **sentences_of(parsed))
+    return FileTable(alike, n_rows, **sentences_of(parsed))
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
@@ -236,9 +236,9 @@ def last_name(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> Reading:
+def reading_of(table: FileTable, class_names: tuple[str, ...], options: ReadingOptions) -> Reading:
     """Return what the arrays of a set are for, by their names and shapes."""
-    arrays = _Named(table, options)
+    arrays = _ArrayRoles(table, options)
     arrays.read()
     roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
     reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
@@ -251,10 +251,10 @@ def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> 
     )
 
 
-class _Named:
+class _ArrayRoles:
     """Roles of arrays, found one after another."""
 
-    def __init__(self, table: Table, options: Options) -> None:
+    def __init__(self, table: FileTable, options: ReadingOptions) -> None:
         self.columns, self.options = table.columns, options
         self.keys = [key_of(last_name(column.name)) for column in table.columns]
         self.roles: dict[int, ColumnRole] = {}

@@ -27,7 +27,7 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
-from dashboard.readers.records import ColumnRole, Options, Reading, Table
+from dashboard.readers.records import ColumnRole, FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, quoted
 
 _MATTERS = frozenset(
@@ -38,7 +38,7 @@ NO_SCORE, NO_OUTCOME = "No column can be a score", "No column can be the outcome
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
-def recognise(table: Table, options: Options) -> Reading:
+def recognise(table: FileTable, options: ReadingOptions) -> Reading:
     """Return what each column of a table is for."""
     features = features_of(table)
     given = _given(features, options)
@@ -86,7 +86,7 @@ def _limits_of(best: Hypothesis, features: Sequence[Feature]) -> list[int]:
     return [*below, *above] if len(below) == len(above) else []
 
 
-def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRole]:
+def _given(features: Sequence[Feature], options: ReadingOptions) -> dict[int, ColumnRole]:
     """Return the roles that the user has set, by the place of the column."""
     places: dict[str, int] = {}
     for f in features:
@@ -150,7 +150,7 @@ def _reading(
     best: Hypothesis,
     features: Sequence[Feature],
     given: Mapping[int, ColumnRole],
-    options: Options,
+    options: ReadingOptions,
     further: Mapping[int, str],
 ) -> Reading:
     """Return each column its role and the reason; ``further`` are other labels and scores."""

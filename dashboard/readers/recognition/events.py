@@ -13,7 +13,7 @@ from dashboard.readers.recognition.columns import (
 )
 from dashboard.readers.recognition.features import Feature, says_event
 from dashboard.readers.recognition.vocabulary import begins, folded, words_of
-from dashboard.readers.records import Options
+from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
 
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)
@@ -24,7 +24,7 @@ _CLEAR = 2.0
 
 
 def event_of(
-    best: Hypothesis, features: Sequence[Feature], options: Options
+    best: Hypothesis, features: Sequence[Feature], options: ReadingOptions
 ) -> tuple[str | None, tuple[str, ...]]:
     """Return the value of the outcome that the score is of, and what should be checked.
 
@@ -107,7 +107,7 @@ def _mood(texts: Iterable[str]) -> int:
     return begins(words, terms.EVENT_STEMS + terms.RISK_STEMS) - begins(words, terms.QUIET_STEMS)
 
 
-def no_event(score: str, options: Options) -> Answer:
+def no_event(score: str, options: ReadingOptions) -> Answer:
     """Return the answer that a score is of no value of the outcome."""
     why = "Then the file needs a column per class; or, beside a confidence, the predicted class."
     return Answer("None of these", why, options.with_roles((score, "group")))
@@ -118,7 +118,7 @@ def _is_confident(score: Feature) -> bool:
     return score.low >= (0.5 if score.is_share else 50) and is_called_confidence(score)
 
 
-def _which(score: Feature, outcome: Feature, sure: float, options: Options) -> Question:
+def _which(score: Feature, outcome: Feature, sure: float, options: ReadingOptions) -> Question:
     n_rows, names = int(outcome.counts.sum()), outcome.kinds[0]
     answers: list[Answer] = []
     order = (outcome.main or ())[:: -1 if sure >= 0 else 1]

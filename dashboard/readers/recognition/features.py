@@ -22,7 +22,7 @@ from dashboard.readers.recognition.vocabulary import (
     one_yes,
     words_of,
 )
-from dashboard.readers.records import Column, Table
+from dashboard.readers.records import Column, FileTable
 from dashboard.readers.refusal import quoted
 
 MANY = 4_096
@@ -313,7 +313,7 @@ def spread(n_rows: int, most: int) -> NDArray[np.intp]:
     return np.linspace(0, max(n_rows - 1, 0), min(n_rows, most)).astype(np.intp)
 
 
-def features_of(table: Table) -> list[Feature]:
+def features_of(table: FileTable) -> list[Feature]:
     """Return the feature of each column of a table."""
     rows = spread(table.n_rows, _SAMPLE)
     return [

@@ -18,7 +18,15 @@ from dashboard.readers.recognition.vocabulary import (
     one_yes,
     words_of,
 )
-from dashboard.readers.records import Array, Body, Column, Options, Table, is_whole, texts_of
+from dashboard.readers.records import (
+    Array,
+    Body,
+    Column,
+    FileTable,
+    ReadingOptions,
+    is_whole,
+    texts_of,
+)
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
 _MOST_ANSWERS = 6
@@ -86,16 +94,17 @@ def outcome_of_event(
     return Outcome(labels, (other, first), repairs)
 
 
-def blank_as_other(body: Body, options: Options) -> Body:
+def blank_as_other(body: Body, options: ReadingOptions) -> Body:
     """Return a table with an outcome in each row where the user's is marked, and else left blank.
 
     So are read a column of the role outcome and an event that is all that stands in it.
 
-    >>> table = Table((Column("died", np.array([0, 1], np.int32), ("x", "")),), 2)
-    >>> blank_as_other(table, Options(roles=(("died", "outcome"),), event="x")).columns[0].texts
+    >>> table = FileTable((Column("died", np.array([0, 1], np.int32), ("x", "")),), 2)
+    >>> options = ReadingOptions(roles=(("died", "outcome"),), event="x")
+    >>> blank_as_other(table, options).columns[0].texts
     ('x', 'not x')
     """
-    if not isinstance(body, Table) or options.event is None:
+    if not isinstance(body, FileTable) or options.event is None:
         return body
     columns, repairs = [*body.columns], [*body.repairs]
     for place, column in enumerate(columns):

@@ -6,12 +6,12 @@ import numpy as np
 
 from dashboard.readers.recognition.features import Feature, may_weigh
 from dashboard.readers.recognition.vocabulary import COUNT_KEYS
-from dashboard.readers.records import ColumnRole, Options, Proposal
+from dashboard.readers.records import ColumnRole, Proposal, ReadingOptions
 from dashboard.readers.refusal import Answer, Question, quoted
 
 
 def proposals_of(
-    features: Sequence[Feature], roles: Sequence[ColumnRole], options: Options
+    features: Sequence[Feature], roles: Sequence[ColumnRole], options: ReadingOptions
 ) -> Iterator[Proposal]:
     """Propose what columns that are called as weights may say, as far as nobody has told."""
     by_user = dict(options.roles)
@@ -40,7 +40,7 @@ def proposals_of(
         )  # fmt: skip
 
 
-def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Proposal:
+def belonging(doubt: str, columns: Mapping[str, str], options: ReadingOptions) -> Proposal:
     """Propose that rows belong together. ``columns``: by name, what the same rows are of."""
     answers = [
         Answer(f"Those of one {noun}", f"Tests and intervals then count {noun}s, not rows.",

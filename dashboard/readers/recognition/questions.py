@@ -16,7 +16,7 @@ from dashboard.readers.recognition.vocabulary import (
     is_called_odds,
     words_of,
 )
-from dashboard.readers.records import ColumnRole, Options
+from dashboard.readers.records import ColumnRole, ReadingOptions
 from dashboard.readers.refusal import Answer, Question, quoted
 
 MARGIN = 1.6
@@ -107,7 +107,10 @@ def say_the_same(first: Scores, second: Scores, features: Sequence[Feature]) -> 
 
 
 def ask(
-    best: Hypothesis, others: Sequence[Hypothesis], features: Sequence[Feature], options: Options
+    best: Hypothesis,
+    others: Sequence[Hypothesis],
+    features: Sequence[Feature],
+    options: ReadingOptions,
 ) -> None:
     """Ask where a reading with another outcome, or with another score, is nearly as good."""
     near = [h for h in others if h is not best and h.total > best.total - _margin(best, h)]
@@ -186,7 +189,7 @@ def ask_of_unusable(
     best: Hypothesis,
     features: Sequence[Feature],
     given: Mapping[int, ColumnRole],
-    options: Options,
+    options: ReadingOptions,
 ) -> list[str]:
     """Return which columns are named as what they cannot be, or ask before others are taken."""
     doubts, taken = [], roles_of(best)
@@ -213,7 +216,7 @@ def ask_of_unusable(
 
 
 def _ask_of_blank(
-    best: Hypothesis, f: Feature, features: Sequence[Feature], options: Options
+    best: Hypothesis, f: Feature, features: Sequence[Feature], options: ReadingOptions
 ) -> None:
     """Ask whether cells without a mark mean no, in the only column that can be the outcome."""
     if best.scores is None or _truths(best) or f.n_kinds != 1 or not f.claims_outcome:
@@ -247,7 +250,7 @@ _IF_NOT = (
 )
 
 
-def ask_of_statuses(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+def ask_of_statuses(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:
     """Ask whether a column of several words, of which some are of an event, is the outcome."""
     if best.scores is None or best.outcome or best.correct is not None:
         return
@@ -267,7 +270,7 @@ def ask_of_statuses(best: Hypothesis, features: Sequence[Feature], options: Opti
             )  # fmt: skip
 
 
-def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:
     """Ask whether a number that nothing calls a score, and that foretells nothing, is one."""
     if best.one is None or not best.is_whole:
         return
@@ -287,7 +290,7 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Option
     )  # fmt: skip
 
 
-def _no_score(places: set[int], features: Sequence[Feature], options: Options) -> Answer:
+def _no_score(places: set[int], features: Sequence[Feature], options: ReadingOptions) -> Answer:
     roles: list[tuple[int, ColumnRole]] = [(place, "group") for place in sorted(places)]
     why = "Then add a column with the model's score to the file."
     if len(places) > 1:
@@ -375,7 +378,7 @@ def _truths(hypothesis: Hypothesis) -> tuple[int, ...]:
 
 
 def _change(
-    roles: Iterable[tuple[int, ColumnRole]], features: Sequence[Feature], options: Options
+    roles: Iterable[tuple[int, ColumnRole]], features: Sequence[Feature], options: ReadingOptions
 ) -> dict[str, object]:
     """Add roles to those that the user has set already."""
     by_name: dict[str, ColumnRole] = dict(options.roles)
@@ -384,7 +387,7 @@ def _change(
 
 
 def which_scores(
-    near: Sequence[Hypothesis], features: Sequence[Feature], options: Options
+    near: Sequence[Hypothesis], features: Sequence[Feature], options: ReadingOptions
 ) -> Question:
     """Return the question which of several columns, or groups of them, is the score."""
     answers: dict[tuple[int, ...], Answer] = {}
@@ -437,7 +440,7 @@ def _chosen(
 
 
 def _which_outcome(
-    near: Sequence[Hypothesis], features: Sequence[Feature], options: Options
+    near: Sequence[Hypothesis], features: Sequence[Feature], options: ReadingOptions
 ) -> Question:
     answers: dict[tuple[int, ...], Answer] = {}
     all_places = {place for h in near for place in _truths(h)}

@@ -29,10 +29,10 @@ from dashboard.readers.recognition.vocabulary import begins, folded, missing_amo
 from dashboard.readers.records import (
     Column,
     ColumnRole,
-    Options,
+    FileTable,
     RawSet,
     Reading,
-    Table,
+    ReadingOptions,
     picked,
     rows_of_file,
     within,
@@ -82,7 +82,9 @@ class _Fault:
         return f"{plain(self.column.name, 40)} {int(self.rows.sum()):,}{self.none_is} ({why})"
 
 
-def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
+def usable_rows(
+    table: FileTable, reading: Reading, options: ReadingOptions
+) -> tuple[FileTable, tuple[str, ...]]:
     """Return the rows of a table that can be used, and a sentence on those left out."""
     faults = [*_faults(table, reading, options)]
     n_cut = 0 if table.cut is None else len(table.cut)
@@ -112,7 +114,7 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
     return (_chosen(table, ~bad) if bad.any() else table), (repair,)
 
 
-def _as_percent(faults: list[_Fault], table: Table, reading: Reading) -> Iterator[Answer]:
+def _as_percent(faults: list[_Fault], table: FileTable, reading: Reading) -> Iterator[Answer]:
     """Offer to read scores as percentages where few are above 1, as of an event that is rare."""
     outcomes = reading.columns_of(table, "outcome")
     for fault in faults:
@@ -153,7 +155,7 @@ def _listed(faults: list[_Fault], n_cut: int) -> str:
 
 
 def _ask_of_columns(
-    faults: list[_Fault], leave: Answer, options: Options, n_rows: int, *, everything: bool
+    faults: list[_Fault], leave: Answer, options: ReadingOptions, n_rows: int, *, everything: bool
 ) -> None:
     """Ask about a column of which most cells cannot be used, rather than about its rows.
 
@@ -174,7 +176,7 @@ def _ask_of_columns(
     )  # fmt: skip
 
 
-def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
+def _chosen(table: FileTable, rows: NDArray[np.bool_]) -> FileTable:
     """Return some rows of a table, whose cells are all good where they matter."""
     columns = tuple(
         column if column.unread else replace(column, values=picked(column.values, rows), odd=None)
@@ -184,7 +186,7 @@ def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
     return replace(table, columns=columns, n_rows=int(rows.sum()), among=among)
 
 
-def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault]:
+def _faults(table: FileTable, reading: Reading, options: ReadingOptions) -> Iterator[_Fault]:
     classes = {folded(name) for name in reading.class_names}
     for column, role in zip(table.columns, reading.roles, strict=True):
         if role not in _MATTER:
@@ -206,7 +208,9 @@ def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault
             yield fault
 
 
-def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options) -> _Fault:
+def _with_strays(
+    fault: _Fault, table: FileTable, reading: Reading, options: ReadingOptions
+) -> _Fault:
     """Add outcomes that are none of those that the score, or one column a class, is of."""
     column, none_is, event = fault.column, " of no class", ""
     if "class" in reading.roles:
@@ -236,7 +240,7 @@ def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options
 
 
 def _fit_classes(
-    column: Column, table: Table, reading: Reading, options: Options
+    column: Column, table: FileTable, reading: Reading, options: ReadingOptions
 ) -> NDArray[np.bool_]:
     """Mark labels that may be a class of a column; all where more are none than faults explain."""
     columns = reading.columns_of(table, "class")
@@ -310,7 +314,7 @@ def _numbers(column: Column, role: ColumnRole, reasons: Counter[str]) -> NDArray
 
 
 def _outside(
-    column: Column, known: NDArray[np.bool_], reasons: Counter[str], options: Options
+    column: Column, known: NDArray[np.bool_], reasons: Counter[str], options: ReadingOptions
 ) -> NDArray[np.bool_]:
     """Mark the few values outside 0 to 1, or 0 to 100, of a column whose others are within."""
     words = {*words_of(column.name)}
@@ -457,7 +461,7 @@ def _no_score(feature: Feature, kinds: frozenset[str]) -> str:
     return ""
 
 
-def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+def refuse_words(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:
     """Refuse values of classes of which one column holds no numbers, though it is called alike."""
     if best.scores is None or best.scores.layout == "ranked" or "sums" in best.evidence:
         return
@@ -476,7 +480,7 @@ def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Options
             )  # fmt: skip
 
 
-def refuse_long(features: Sequence[Feature], table: Table) -> None:
+def refuse_long(features: Sequence[Feature], table: FileTable) -> None:
     """Refuse one row per sample and class, whose scores sum to 1 within each sample."""
     shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
     for f in features:
@@ -497,7 +501,7 @@ def refuse_long(features: Sequence[Feature], table: Table) -> None:
                 )  # fmt: skip
 
 
-def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:
     """Ask whether rows each count several, with how many of them had the event."""
     if best.scores is None or best.outcome or best.correct is not None:
         return
@@ -521,7 +525,10 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Option
 
 
 def ask_of_families(
-    best: Hypothesis, others: Sequence[Hypothesis], features: Sequence[Feature], options: Options
+    best: Hypothesis,
+    others: Sequence[Hypothesis],
+    features: Sequence[Feature],
+    options: ReadingOptions,
 ) -> None:
     """Ask which of two groups of columns of the same classes is meant."""
     if best.scores is None or best.scores.layout != "classes" or not best.scores.names:
@@ -538,7 +545,7 @@ def ask_of_families(
 
 
 def _second_family(
-    best: Hypothesis, features: Sequence[Feature], options: Options
+    best: Hypothesis, features: Sequence[Feature], options: ReadingOptions
 ) -> list[Hypothesis]:
     """Return further columns that end with the names of the classes, such as calibrated ones."""
     if best.scores is None:

@@ -17,14 +17,14 @@ from dashboard.readers.recognition.vocabulary import (
 from dashboard.readers.records import (
     Array,
     Column,
-    Options,
+    FileSentences,
+    FileTable,
     Proposal,
     RawEvent,
     RawSet,
     Reading,
+    ReadingOptions,
     Role,
-    Sentences,
-    Table,
     by_number,
     table_at,
 )
@@ -71,7 +71,7 @@ def further_sets(names: Iterable[str]) -> set[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting(Sentences):
+class Parting(FileSentences):
     """The rows of calibration and test set, as a column tells them; or of ``"rows"`` alone."""
 
     rows: Mapping[Role, NDArray[np.bool_]]
@@ -182,15 +182,15 @@ def flag_of(name: str) -> str | None:
     return None if role == "rows" else role
 
 
-def set_columns(table: Table, reading: Reading) -> list[Column]:
+def set_columns(table: FileTable, reading: Reading) -> list[Column]:
     """Return the columns that name the sets, first those that are called so."""
     columns = reading.columns_of(table, "set")
     return sorted(columns, key=lambda c: not terms.SET_COLUMNS.intersection(words_of(c.name)))
 
 
 def rows_in_use(
-    table: Table, reading: Reading, options: Options
-) -> tuple[Table, tuple[str, ...], str | None]:
+    table: FileTable, reading: Reading, options: ReadingOptions
+) -> tuple[FileTable, tuple[str, ...], str | None]:
     """Return a table without rows of no set, whose cells do not matter."""
     for column in set_columns(table, reading) if options.sets != "one" else ():
         rows = rows_of_sets(column, by_user=(column.name, "set") in options.roles)
@@ -202,7 +202,7 @@ def rows_in_use(
 
 
 def rows_by_set(
-    table: Table, reading: Reading, options: Options, teller: str | None
+    table: FileTable, reading: Reading, options: ReadingOptions, teller: str | None
 ) -> tuple[Parting | None, list[Column]]:
     """Return how rows that can be used are parted, and other columns of sets."""
     parting: Parting | None = None
@@ -218,7 +218,7 @@ def rows_by_set(
 
 
 def unclear_sets(
-    groups: Sequence[Column], of_sets: Sequence[Column], options: Options
+    groups: Sequence[Column], of_sets: Sequence[Column], options: ReadingOptions
 ) -> tuple[list[str], list[Proposal]]:
     """Return doubts about grouping columns that may name sets but were not followed.
 
@@ -239,7 +239,7 @@ def unclear_sets(
     return doubts, proposals
 
 
-def _may_tell(name: str, doubt: str, parting: Parting, options: Options) -> Proposal:
+def _may_tell(name: str, doubt: str, parting: Parting, options: ReadingOptions) -> Proposal:
     """Propose that a column tells the sets, as it would then be read."""
     why = " ".join((*parting.notes, *parting.repairs))
     answers = (

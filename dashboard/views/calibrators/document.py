@@ -8,7 +8,7 @@ from dashboard.compute.comparison import (
     RANKED_BY,
     ComparisonResults,
     Conclusion,
-    Dealt,
+    FoldPlan,
     conclusion_of,
 )
 from dashboard.document.blocks import Block, Picture, Pictures, Sentences
@@ -20,7 +20,7 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.tiles import commonest_class
 
 
-def document(scene: Scene, results: ComparisonResults, dealt: Dealt) -> tuple[Block, ...]:
+def document(scene: Scene, results: ComparisonResults, dealt: FoldPlan) -> tuple[Block, ...]:
     """Return which calibrator to use by the NLL of the event, those refused, picture and table."""
     among = ranked(results.contestants, RANKED_BY, "crossed")
     picks = pick(among, RANKED_BY)
@@ -56,7 +56,7 @@ def picture_of(
     return Pictures("compared", (Picture(key, caption, figure),))
 
 
-def note_of(scene: Scene, among: Sequence[Contestant], dealt: Dealt) -> Sentences:
+def note_of(scene: Scene, among: Sequence[Contestant], dealt: FoldPlan) -> Sentences:
     """Return what the figures of the table are."""
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     note = words.table_note(among, n_folds, commonest_class(scene.evaluated))

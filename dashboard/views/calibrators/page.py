@@ -12,7 +12,7 @@ from calibcore.metrics import Measure
 from dashboard.compute import comparison
 from dashboard.compute.comparison import (
     ComparisonResults,
-    Dealt,
+    FoldPlan,
     contest_closer,
     contest_sides,
     estimate_contest,
@@ -87,7 +87,7 @@ def show(scene: Scene) -> None:
             advised = contest_conclusion.show(scene, picks, contestants, dealt)
     with body.container():
         if contestants:
-            shown = _Shown(contest, contestants, picks, measure, dealt, advised)
+            shown = _View(contest, contestants, picks, measure, dealt, advised)
             _show_contest(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
             _show_refused(contest)
@@ -121,19 +121,19 @@ def _choose_intervals() -> bool:
     )
 
 
-def _choose_folds(scene: Scene) -> Dealt:
+def _choose_folds(scene: Scene) -> FoldPlan:
     """Explain the comparison, and let the user choose its folds where no page else has any."""
     with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
         if scene.crossed:
             st.markdown(say_rows(words.HOW_IN_FOLDS))
-            return Dealt(N_FOLDS, scene.settings.seed)
+            return FoldPlan(N_FOLDS, scene.settings.seed)
         st.markdown(say_rows(words.HOW_IT_WORKS))
         with st.container(horizontal=True):
             n_folds = address.choose_number("Folds", 2, 20, 5, key="folds", width=160)
             seed = address.choose_number(
                 "Seed of the folds", 0, 2**31 - 1, 0, key="folds_seed", width=160
             )
-    return Dealt(n_folds, seed)
+    return FoldPlan(n_folds, seed)
 
 
 def _measures(scene: Scene) -> list[Measure]:
@@ -156,7 +156,11 @@ def _choose_columns(scene: Scene) -> list[str]:
 
 
 def _run(
-    scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator, results: list[ResultPlace]
+    scene: Scene,
+    keys: list[str],
+    dealt: FoldPlan,
+    place: DeltaGenerator,
+    results: list[ResultPlace],
 ) -> ComparisonResults:
     """Fit the calibrators, unless that is expensive and was not asked for, or was stopped.
 
@@ -208,7 +212,7 @@ def _run(
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _View:
     """What is drawn."""
 
     contest: ComparisonResults
@@ -219,7 +223,7 @@ class _Shown:
     """The best ones."""
     measure: Measure
     """By which they are ranked."""
-    dealt: Dealt
+    dealt: FoldPlan
     """The folds."""
     advised: str
     """Key of the calibrator that is advised; "" for none."""
@@ -230,7 +234,7 @@ def _show_refused(results: ComparisonResults) -> None:
         st.info(words.refusal(key, reason), icon=":material/block:")
 
 
-def _show_contest(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
+def _show_contest(scene: Scene, shown: _View, *, intervals: bool) -> None:
     place = st.empty()
     with place.container():
         _show_dots(scene, shown, {})
@@ -249,7 +253,7 @@ def _show_contest(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
             _show_dots(scene, shown, findings)
 
 
-def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
+def _show_dots(scene: Scene, shown: _View, findings: Findings) -> None:
     changes = {place: one.change for place, one in findings.items() if one.change is not None}
     among, measure = shown.contestants, shown.measure
     ranks, advised = shown.picks is not None, shown.advised
@@ -258,7 +262,7 @@ def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
         write(_changes_table(shown, findings))
 
 
-def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
+def _look_closer(scene: Scene, shown: _View, bar: DeltaGenerator) -> Findings:
     """Compute the intervals of the changes from uncalibrated."""
     others = [one for one in shown.contestants if one.key != NO_METHOD]
     findings, sides = {}, sides_shown(shown.contestants)
@@ -271,7 +275,7 @@ def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
     return findings
 
 
-def _show_table(scene: Scene, shown: _Shown) -> None:
+def _show_table(scene: Scene, shown: _View) -> None:
     st.subheader(words.MEASURES, anchor=False)
     measures = measures_shown(_choose_columns(scene), shown.measure)
     columns = choose_columns_on_phones("contest")
@@ -301,7 +305,7 @@ def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
     return {key: took for key, took in seconds.items() if took is not None and key != NO_METHOD}
 
 
-def _show_diagrams(scene: Scene, shown: _Shown) -> None:
+def _show_diagrams(scene: Scene, shown: _View) -> None:
     """Show the reliability diagrams of all calibrators, if asked for."""
     st.subheader(words.DIAGRAMS, anchor=False)
     wanted = st.toggle(
@@ -326,7 +330,7 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
-def _changes_table(shown: _Shown, findings: Findings) -> Table:
+def _changes_table(shown: _View, findings: Findings) -> Table:
     """Return the table of the changes from uncalibrated with their intervals."""
     sides = sides_shown(shown.contestants)
     rows = (
@@ -342,7 +346,7 @@ def _changes_table(shown: _Shown, findings: Findings) -> Table:
     return Table("changes", heads, tuple(rows), look="measures changes")
 
 
-def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> Cell:
+def _change(shown: _View, one: Contestant, finding: Finding, side: EvaluatedOn) -> Cell:
     standing = one.on(side)
     row = standing.compare(shown.measure)
     change, interval, sign, kind = words.change_words(finding, row, standing.n_samples)

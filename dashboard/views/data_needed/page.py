@@ -1,8 +1,8 @@
-"""Data efficiency: the error of each calibrator with fewer calibration rows."""
+"""Data needed: the error of each calibrator with fewer calibration rows."""
 
 import streamlit as st
 
-from calibcore.data_needed import LearningCurves, Plan, Step
+from calibcore.data_needed import LearningCurves, LearningPlan, LearningProgress
 from dashboard.compute.comparison import settings_of
 from dashboard.document.blocks import Table, plain_rows
 from dashboard.figures.data_needed import learning_graph, leaves
@@ -103,7 +103,7 @@ def _choose_error() -> str:
     )
 
 
-def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
+def _learn(scene: Scene, keys: list[str], plan: LearningPlan) -> LearningCurves:
     """Return the curves, computed after a click; or what there is of them."""
     work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
     curves = results.finished(scene, keys, plan)
@@ -115,7 +115,7 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
         return curves
     with work.watched() as report:
 
-        def say(step: Step) -> None:
+        def say(step: LearningProgress) -> None:
             report(step.share, words.step_words(step))
 
         return results.learn(scene, keys, plan, say)

@@ -9,9 +9,9 @@ from calibcore.data import LogitSet
 from calibcore.data_needed import (
     LearningCurve,
     LearningCurves,
+    LearningPlan,
     LearningPoint,
-    Plan,
-    Step,
+    LearningProgress,
     learning_curves,
     learning_sizes,
 )
@@ -40,13 +40,13 @@ def learning_split(scene: Scene) -> AnySplit:
     return split_of(scene.upload, replace(scene.settings, calibration_share=0.5))
 
 
-def plan_of(scene: Scene, n_draws: int) -> Plan:
+def plan_of(scene: Scene, n_draws: int) -> LearningPlan:
     """Return the sizes, the draws and the bins."""
     sizes = learning_sizes(learning_split(scene).calibration)
-    return Plan(sizes, n_draws, SEED, scene.settings.n_bins)
+    return LearningPlan(sizes, n_draws, SEED, scene.settings.n_bins)
 
 
-def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
+def finished(scene: Scene, keys: Sequence[str], plan: LearningPlan) -> LearningCurves:
     """Return what is known already of some methods, no calibration among them."""
     curves = []
     for key in (NO_METHOD, *keys):
@@ -66,7 +66,10 @@ def is_complete(curves: LearningCurves, keys: Sequence[str]) -> bool:
 
 
 def learn(
-    scene: Scene, keys: Sequence[str], plan: Plan, progress: Callable[[Step], None]
+    scene: Scene,
+    keys: Sequence[str],
+    plan: LearningPlan,
+    progress: Callable[[LearningProgress], None],
 ) -> LearningCurves:
     """Fit and evaluate what is not known yet; what is finished is kept when the rest is stopped."""
 
@@ -81,7 +84,7 @@ def learn(
     return learning_curves(split, event, calibrators, plan, progress=progress, keep=keep)
 
 
-def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
+def seconds(scene: Scene, keys: Sequence[str], plan: LearningPlan) -> float:
     """Estimate what is still to be done."""
     split, speed = learning_split(scene), seconds_per_logit()
     rows = split.test
@@ -104,7 +107,7 @@ def _kind(key: str) -> str:
     return f"learning {key}"  # a shelf each, so that many methods do not push each other out
 
 
-def _point_key(scene: Scene, key: str, size: int, plan: Plan) -> tuple[object, ...]:
+def _point_key(scene: Scene, key: str, size: int, plan: LearningPlan) -> tuple[object, ...]:
     settings = settings_of(scene, key)
     return (*key_of(scene.upload, settings), size, plan.n_draws, plan.seed)
 

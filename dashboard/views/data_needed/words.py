@@ -1,11 +1,11 @@
-"""Words of the page of data efficiency."""
+"""Words of the page Data needed."""
 
 import math
 
 import numpy as np
 
 from calibcore.calibrators import CATALOGUE
-from calibcore.data_needed import LearningCurves, Step
+from calibcore.data_needed import LearningCurves, LearningProgress
 from calibcore.metrics import METRICS
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import spelled_out
@@ -57,7 +57,7 @@ def too_small(n_rows: int) -> str:
 
 
 @says_rows
-def step_words(step: Step) -> str:
+def step_words(step: LearningProgress) -> str:
     """Return what is being fitted."""
     rows = f"{method_name(step.key)}, {step.size:,} rows"
     return rows if step.n_draws == 1 else f"{rows}, subsample {step.draw} of {step.n_draws}"

@@ -40,7 +40,7 @@ def show(scene: Scene) -> None:
         with right:
             write(counts, notes)
         write(use)
-    with st.container(key="slices_table"):
+    with st.container(key="subgroups_table"):
         write(*groups)
     offer_table(lambda: _file(scene, choices), name=file_name("cut-off"), facts=True)
 

@@ -32,7 +32,7 @@ _OFF = "Off"
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _GraphLook:
     """How every row of graphs is shown."""
 
     letters: str
@@ -64,7 +64,7 @@ def _show_graphs(scene: Scene) -> None:
         n_rows = len(scenes) * len(chosen_sets)
         letters = _choose_graphs(n_rows)
         fractile = _choose_fractile()
-    shown = _Shown(letters, fractile, n_rows)
+    shown = _GraphLook(letters, fractile, n_rows)
     head.markdown(f":small[{note_of(scene).lines[0]}]", width="content")
     graph.choose_side_on_phones(scene.evaluated)
     number = 0
@@ -166,7 +166,7 @@ def _second_scene(scene: Scene, event: ChosenEvent | None) -> list[Scene]:
 # Graphs -------------------------------------------------------------------------------------
 
 
-def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> None:
+def _show_row(scene: Scene, alike: list[Scene], shown: _GraphLook, suffix: str) -> None:
     """Show the graphs of one event on one set."""
     if shown.n_rows > 1:
         st.subheader(row_title(scene), anchor=False, divider="gray")

@@ -20,13 +20,13 @@ from dashboard.learn.laboratory import (
     N_HANDLES,
     PRESETS,
     ROWS,
-    Chosen,
+    LaboratoryModel,
     chosen_of,
     preset_of,
     redraws_of,
     result_of,
 )
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.texts import laboratory as words
 from dashboard.texts import learn
 from dashboard.texts.laboratory import PRESETS as NAMES
@@ -78,7 +78,7 @@ def _show_bench(*, whole: bool) -> None:
         show_study(chosen, lambda name: _take(name, chosen), whole=whole)
 
 
-def _hold(chosen: Chosen) -> None:
+def _hold(chosen: LaboratoryModel) -> None:
     """Put a model in place of the one that is shown, with all its controls."""
     for key in [key for key in st.session_state if str(key).startswith("lab_at_")]:
         del st.session_state[key]
@@ -88,7 +88,7 @@ def _hold(chosen: Chosen) -> None:
 # Controls -----------------------------------------------------------------------------------
 
 
-def _choose(model: Chosen) -> Chosen:
+def _choose(model: LaboratoryModel) -> LaboratoryModel:
     """Show the controls of a model; return what they stand at."""
     presets = st.container()
     with st.container(key="lab_curve"):
@@ -105,7 +105,7 @@ def _choose(model: Chosen) -> Chosen:
     return chosen
 
 
-def _choose_preset(chosen: Chosen) -> None:
+def _choose_preset(chosen: LaboratoryModel) -> None:
     """Show the name of the model that the controls stand at, and the others to begin with."""
     alike, key = preset_of(chosen), f"{_PRESET}_{chosen.code}"
     st.selectbox(
@@ -120,7 +120,7 @@ def _choose_preset(chosen: Chosen) -> None:
     )
 
 
-def _choose_curve(model: Chosen) -> Chosen:
+def _choose_curve(model: LaboratoryModel) -> LaboratoryModel:
     """Show the two controls that give the true curve."""
     match model.form:
         case "zhang":
@@ -131,7 +131,7 @@ def _choose_curve(model: Chosen) -> Chosen:
             return replace(model, **_numbers(model, ("slope", "shift")))
 
 
-def _choose_more(model: Chosen) -> Chosen:
+def _choose_more(model: LaboratoryModel) -> LaboratoryModel:
     """Show all that is not needed at first sight."""
     names: tuple[str, ...] = ("seed",)
     chosen = replace(model, rows=_step(words.ROWS, "rows", model.rows, ROWS))
@@ -143,17 +143,17 @@ def _choose_more(model: Chosen) -> Chosen:
     return replace(chosen, **_numbers(model, names))
 
 
-def _take_preset(key: str, model: Chosen) -> None:
+def _take_preset(key: str, model: LaboratoryModel) -> None:
     _take(st.session_state[key], model)
 
 
-def _take(name: str, model: Chosen) -> None:
+def _take(name: str, model: LaboratoryModel) -> None:
     """Put a model to begin with in place of the one that is shown; what is drawn stays."""
     _hold(replace(PRESETS[name], rows=model.rows, seed=model.seed, draw=model.draw))
 
 
 def _draw() -> None:
-    model: Chosen = st.session_state[_MODEL]
+    model: LaboratoryModel = st.session_state[_MODEL]
     st.session_state[_MODEL] = replace(model, draw=model.draw % LIMITS["draw"][1] + 1)
 
 
@@ -179,12 +179,12 @@ def _at(name: str, value: float) -> str:
     return key
 
 
-def _numbers(model: Chosen, names: tuple[str, ...]) -> dict[str, Any]:
+def _numbers(model: LaboratoryModel, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: _number(model, name) for name in names}
 
 
-def _number(model: Chosen, name: str) -> int:
-    """Show one number, in its own unit; return it as `Chosen` holds it."""
+def _number(model: LaboratoryModel, name: str) -> int:
+    """Show one number, in its own unit; return it as `LaboratoryModel` holds it."""
     low, high = LIMITS[name]
     label, scale = words.NUMBERS[name]
     if name == "seed":
@@ -216,7 +216,7 @@ def _clicked(key: str) -> None:
     """Move the handle below the place that was clicked to it."""
     points = st.session_state[key]["selection"]["points"]
     if points:
-        model: Chosen = st.session_state[_MODEL]
+        model: LaboratoryModel = st.session_state[_MODEL]
         place, height = round(points[0]["x"] * (N_HANDLES - 1)), round(100 * points[0]["y"])
         moved = (*model.handles[:place], height, *model.handles[place + 1 :])
         _hold(replace(model, handles=moved))
@@ -225,7 +225,7 @@ def _clicked(key: str) -> None:
 # Results ------------------------------------------------------------------------------------
 
 
-def _show_results(chosen: Chosen) -> None:
+def _show_results(chosen: LaboratoryModel) -> None:
     """Show what the rows show, what is true, and the calibrators."""
     result, palette = result_of(chosen), style.palette()
     many = redraws_of(chosen) if st.session_state.get(_MANY) else None
@@ -268,7 +268,7 @@ def _show_results(chosen: Chosen) -> None:
     )
 
 
-def _show_picture(picture: Picture, *, clickable: bool = False) -> None:
+def _show_picture(picture: LessonPicture, *, clickable: bool = False) -> None:
     key = f"lab_picture_{picture.name}"
     show_picture(picture, key, partial(_clicked, key) if clickable else None)
 
@@ -277,13 +277,13 @@ _ZHANG = ("zhang", "zhang_better")
 _KEY, _DRAWS = "lab_study_draws", (30, 100, 300, 1_000)
 
 
-def is_computing(chosen: Chosen) -> bool:
+def is_computing(chosen: LaboratoryModel) -> bool:
     """Return whether the study of a model was started and is not finished."""
     n_draws = int(st.session_state.get(_KEY, _DRAWS[1]))
     return is_agreed(_work(chosen, n_draws)) and study_seconds(chosen, n_draws) > 0
 
 
-def show_study(chosen: Chosen, take: Callable[[str], None], *, whole: bool) -> None:
+def show_study(chosen: LaboratoryModel, take: Callable[[str], None], *, whole: bool) -> None:
     """Show how far estimates are from their own truths, by number of rows.
 
     ``chosen``: the model of the laboratory. ``take``: puts a model to begin with, by its word, in
@@ -303,16 +303,16 @@ def show_study(chosen: Chosen, take: Callable[[str], None], *, whole: bool) -> N
     study = _study(chosen, n_draws, whole=whole)
     if study is not None and len(study.sizes) > 1:
         figure = error_graph(study, words.SHORT_NAMES, words.GRAPH, words.AXIS, style.palette())
-        show_picture(Picture("errors", figure, words.caption(study)), "lab_picture_errors")
+        show_picture(LessonPicture("errors", figure, words.caption(study)), "lab_picture_errors")
         show_table(words.AXIS, words.heads(study), words.rows(study))
         st.markdown(f":small[{words.NOTE}]")
 
 
-def _work(chosen: Chosen, n_draws: int) -> tuple[object, ...]:
+def _work(chosen: LaboratoryModel, n_draws: int) -> tuple[object, ...]:
     return "estimators", chosen.model, chosen.seed, n_draws
 
 
-def _study(chosen: Chosen, n_draws: int, *, whole: bool) -> EstimatorStudy | None:
+def _study(chosen: LaboratoryModel, n_draws: int, *, whole: bool) -> EstimatorStudy | None:
     """Return the study, computed after a click; or what there is of it."""
     seconds = study_seconds(chosen, n_draws)
     if not seconds:

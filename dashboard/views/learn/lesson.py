@@ -16,9 +16,9 @@ from dashboard.learn.lesson import (
     MOST_DRAWS,
     ChoiceGuess,
     Lesson,
+    LessonPicture,
+    LessonView,
     NumberGuess,
-    Picture,
-    Shown,
     State,
     Steps,
 )
@@ -425,7 +425,7 @@ def _show(
     _show_more(lesson, shown, state, classroom)
 
 
-def _say(shown: Shown) -> None:
+def _say(shown: LessonView) -> None:
     """Show the sentence of a state, and the note."""
     if shown.sentence:
         st.markdown(shown.sentence)
@@ -433,7 +433,7 @@ def _say(shown: Shown) -> None:
         st.markdown(f":small[{shown.note}]")
 
 
-def _guessed(lesson: Lesson, left: Memory, shown: Shown) -> str:
+def _guessed(lesson: Lesson, left: Memory, shown: LessonView) -> str:
     if left.guess is None:
         return words.guessed(shown.answer)
     right = left.guess == shown.right if shown.right else None
@@ -442,7 +442,7 @@ def _guessed(lesson: Lesson, left: Memory, shown: Shown) -> str:
     )
 
 
-def _show_pictures(lesson: Lesson, pictures: Sequence[Picture]) -> None:
+def _show_pictures(lesson: Lesson, pictures: Sequence[LessonPicture]) -> None:
     columns = st.columns(len(pictures), gap="medium")
     for column, picture in zip(columns, pictures, strict=True):
         with column.container(gap=None):
@@ -470,7 +470,7 @@ def _show_check(lesson: Lesson) -> None:
         show(words.checked(check.answers, chosen, check.right, check.why))
 
 
-def _show_more(lesson: Lesson, shown: Shown, state: State, classroom: Class) -> None:
+def _show_more(lesson: Lesson, shown: LessonView, state: State, classroom: Class) -> None:
     """Show the link to the pages, the numbers, the words and how it is computed."""
     if "link" not in classroom.hide:
         link = lesson.link(state)

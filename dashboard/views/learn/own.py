@@ -9,8 +9,8 @@ import streamlit as st
 from dashboard import style
 from dashboard.learn import own, own_pictures
 from dashboard.learn.garments import LICENCE, network_scores, png_of
-from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Result
-from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, OwnAnswer, Result
+from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
 from dashboard.texts.learn import SLIDES
 from dashboard.views.learn import own_words as words
 from dashboard.views.learn.picture import show_picture, show_table
@@ -38,15 +38,15 @@ class Run:
     shown: bool = False
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[OwnQuestion, ...]:
         """What is asked."""
         return SETS[self.which](self.seed)
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[OwnAnswer, ...]:
         """What was answered, once all is."""
         return tuple(
-            Answer(self.levels[k], self.chosen[k] == one.right)
+            OwnAnswer(self.levels[k], self.chosen[k] == one.right)
             for k, one in enumerate(self.questions)
         )
 
@@ -165,7 +165,7 @@ def _show_question(run: Run) -> None:
         st.markdown(f":small[{LICENCE}]")
 
 
-def _show_choices(run: Run, question: Question, chosen: int | None) -> None:
+def _show_choices(run: Run, question: OwnQuestion, chosen: int | None) -> None:
     """Show the two answers as large buttons."""
     with st.container(key="own_choices"):
         for k, column in enumerate(st.columns(2, gap="small")):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from calibcore.data import EventScores
 from dashboard.learn.garments import png_of
-from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Result
-from dashboard.learn.questions import N_QUESTIONS, Question
-from dashboard.texts.badges import NOT_DETECTED, Badge, finding
+from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, OwnAnswer, PastedCodes, Result
+from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
+from dashboard.texts.badges import NOT_DETECTED, Badge, badge_for
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.numbers import (
     INFINITY,
@@ -86,12 +86,12 @@ def picture_alt(number: int) -> str:
     return f"Grey picture of a garment, question {number}"
 
 
-def truth(question: Question, *, right: bool) -> str:
+def truth(question: OwnQuestion, *, right: bool) -> str:
     """Say whether an answer was right, and why."""
     return f"**{'Right' if right else 'No'}:** {true_answer(question)}"
 
 
-def true_answer(question: Question) -> str:
+def true_answer(question: OwnQuestion) -> str:
     """Return the right answer with the fact and where it is from, as Markdown."""
     fact = f"{question.fact} " if question.fact else ""
     return f"**{escape_markdown(question.answers[question.right])}.** " + escape_markdown(
@@ -135,7 +135,7 @@ COMPUTED_TEXT = (
 def badge_of(result: Result) -> Badge:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
     curves = result.side.curves
-    return finding(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
+    return badge_for(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
 
 
 def band(result: Result) -> str:
@@ -237,7 +237,9 @@ def _nats(value: float) -> str:
     return INFINITY if math.isinf(value) else f"{value:.3f}"
 
 
-def answer_rows(questions: Sequence[Question], answers: Sequence[Answer]) -> list[tuple[str, ...]]:
+def answer_rows(
+    questions: Sequence[OwnQuestion], answers: Sequence[OwnAnswer]
+) -> list[tuple[str, ...]]:
     """Return the table of answers: question, what was chosen, and the truth with its source."""
     return [
         (
@@ -250,7 +252,7 @@ def answer_rows(questions: Sequence[Question], answers: Sequence[Answer]) -> lis
 
 
 def picture_rows(
-    questions: Sequence[Question], answers: Sequence[Answer], beside: EventScores
+    questions: Sequence[OwnQuestion], answers: Sequence[OwnAnswer], beside: EventScores
 ) -> list[tuple[str, ...]]:
     """Return the same of pictures, with the network's answers."""
     every = zip(questions, answers, beside.scores, beside.hits, strict=True)
@@ -265,7 +267,7 @@ def picture_rows(
     ]
 
 
-def _given(question: Question, sure: str, *, right: bool) -> str:
+def _given(question: OwnQuestion, sure: str, *, right: bool) -> str:
     answer = question.answers[question.right if right else 1 - question.right]
     return escape_markdown(f"{_SIGNS[right]} {answer}, {sure}")
 
@@ -306,7 +308,7 @@ def class_sentence(result: Result, n_people: int) -> str:
     )
 
 
-def refused(collected: Collected) -> str:
+def refused(collected: PastedCodes) -> str:
     """Name the lines that are no code, in one sentence; "" where all are."""
     if not collected.refused:
         return ""
@@ -317,7 +319,7 @@ def refused(collected: Collected) -> str:
     )
 
 
-def repeated(collected: Collected) -> str:
+def repeated(collected: PastedCodes) -> str:
     """Say which codes stand twice, and how many were too many; "" for none."""
     parts = []
     if collected.repeated:
@@ -329,7 +331,7 @@ def repeated(collected: Collected) -> str:
     return " ".join(parts)
 
 
-def mixed(collected: Collected) -> str:
+def mixed(collected: PastedCodes) -> str:
     """Say that links are of different questions; "" where they are of the same."""
     if len(collected.questions) < 2:
         return ""

@@ -8,11 +8,13 @@ import streamlit as st
 from dashboard import style
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import LightFigure
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.texts import learn
 
 
-def show_picture(picture: Picture, key: str, on_click: Callable[[], None] | None = None) -> None:
+def show_picture(
+    picture: LessonPicture, key: str, on_click: Callable[[], None] | None = None
+) -> None:
     """Show a picture.
 
     ``picture``: what is drawn, and what it shows in words. ``key``: unique on its page.

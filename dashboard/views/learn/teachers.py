@@ -56,13 +56,13 @@ def _warn_of_local() -> None:
         st.markdown(f":small[:material/info: {words.LOCAL}]")
 
 
-def _step_of(key: str) -> plan.Step | None:
+def _step_of(key: str) -> plan.LessonStep | None:
     """Return the step of the plan whose lesson is this one."""
     every = (*plan.PLAN, *plan.BIOSTATISTICS)
     return next((step for step in every if step.lesson and step.lesson == key), None)
 
 
-def _show_code(step: plan.Step) -> None:
+def _show_code(step: plan.LessonStep) -> None:
     """Show the code of a step alone, to be projected: nothing of what is to be guessed."""
     lesson = find(step.lesson)
     if lesson is None:
@@ -158,7 +158,7 @@ def _show_plan() -> None:
         _show_step(step, words.minutes_short(step.minutes), with_code=with_codes)
 
 
-def _show_step(step: plan.Step, when: str, *, with_code: bool) -> None:
+def _show_step(step: plan.LessonStep, when: str, *, with_code: bool) -> None:
     """Show what to ask, to do and to say in some minutes."""
     lesson = find(step.lesson)
     with st.container(border=True, horizontal=True, gap="medium"):

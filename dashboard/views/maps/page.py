@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from calibcore.calibrators.descriptions import Listed
+from calibcore.calibrators.descriptions import DescriptionTable
 from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.data import LogitSet
 from calibcore.events import OneClass
@@ -366,7 +366,7 @@ def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
     return int(chosen or 0)
 
 
-def _show_listed(key: str, listed: Listed | None) -> None:
+def _show_listed(key: str, listed: DescriptionTable | None) -> None:
     if listed is not None:
         with st.container(key=key, height=380 if len(listed.rows) > _TALL else "content"):
             rows = plain_rows(listed.rows)

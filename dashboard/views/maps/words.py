@@ -5,9 +5,9 @@ from html import escape
 from typing import NamedTuple
 
 from calibcore.calibrators import FittedSpline
-from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.base import FittedCalibrator
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.descriptions import Description, Listed
+from calibcore.calibrators.descriptions import Description, DescriptionTable
 from calibcore.calibrators.lifts import (
     FittedChain,
     FittedOneVsRest,
@@ -401,7 +401,7 @@ class Node(NamedTuple):
     """A part of a fitted calibrator: maps that are shown one at a time."""
 
     title: str
-    maps: tuple[Fitted, ...]
+    maps: tuple[FittedCalibrator, ...]
     choose: str = ""
 
 
@@ -411,7 +411,7 @@ def fitted_on(n_rows: int, seconds: float | None) -> str:
     return f"{text}." if seconds is None else f"{text} in {took(seconds)}."
 
 
-def sign_of_knots(fitted: Fitted, fit_to: object) -> str:
+def sign_of_knots(fitted: FittedCalibrator, fit_to: object) -> str:
     """Return what the numbers of a spline are of, and their sign; "" for any other map."""
     if not isinstance(fitted, FittedSpline):
         return ""
@@ -423,15 +423,15 @@ def sign_of_knots(fitted: Fitted, fit_to: object) -> str:
     )
 
 
-def named(shown: Description, class_names: Sequence[str]) -> Listed | None:
+def named(shown: Description, class_names: Sequence[str]) -> DescriptionTable | None:
     """Return the numbers of a fitted map, a row a class by its name."""
     if shown.listed is None or not shown.by_class:
         return shown.listed
     rows = zip(class_names, shown.listed.rows, strict=True)
-    return Listed(shown.listed.heads, [(name, *row[1:]) for name, row in rows])
+    return DescriptionTable(shown.listed.heads, [(name, *row[1:]) for name, row in rows])
 
 
-def nodes(fitted: Fitted, title: str = "") -> tuple[Node, ...]:
+def nodes(fitted: FittedCalibrator, title: str = "") -> tuple[Node, ...]:
     """Return the parts of a fitted calibrator: its steps, and the maps that it holds."""
     match fitted:
         case FittedChain(first=first, second=second):
@@ -448,7 +448,7 @@ def nodes(fitted: Fitted, title: str = "") -> tuple[Node, ...]:
             return (Node(title, (fitted,)),)
 
 
-def matrix(fitted: Fitted) -> tuple[Floats, Floats] | None:
+def matrix(fitted: FittedCalibrator) -> tuple[Floats, Floats] | None:
     """Return weights and biases where there is a weight for each pair of classes."""
     if isinstance(fitted, FittedLinear) and fitted.weights.ndim == 2:
         return fitted.weights, fitted.bias

@@ -10,7 +10,7 @@ import streamlit as st
 from calibcore.errors import CalibrationInputError
 from dashboard.compute.files import SourceFile
 from dashboard.opening.choices import show_question
-from dashboard.readers import Options, Upload
+from dashboard.readers import ReadingOptions, Upload
 from dashboard.readers.records import DEFAULTS
 from dashboard.readers.refusal import Question
 from dashboard.texts.classes import shortened
@@ -81,9 +81,9 @@ def _in_order(first: Upload, other: Upload, *, same: bool) -> Upload:
         return other  # of other rows
 
 
-def _options_of(digest: str) -> Options:
+def _options_of(digest: str) -> ReadingOptions:
     """Return what the user has answered about a file."""
-    every: dict[str, Options] = st.session_state.setdefault(_READINGS, {})
+    every: dict[str, ReadingOptions] = st.session_state.setdefault(_READINGS, {})
     return every.get(digest, DEFAULTS)
 
 

@@ -67,7 +67,7 @@ MATES_SHOWN = 2
 
 _COLUMNS = "beside_scores"
 
-Named = tuple[str, Upload]
+NamedUpload = tuple[str, Upload]
 
 
 def show(scene: Scene) -> None:
@@ -130,7 +130,7 @@ def _show_same_rows(scene: Scene) -> None:
 # Which models -------------------------------------------------------------------------------
 
 
-def _sampled(scene: Scene) -> list[Named]:
+def _sampled(scene: Scene) -> list[NamedUpload]:
     """Show the choice of further examples of the same rows; return those chosen."""
     with st.container():  # what is seen while files are read moves nothing below
         offered = {} if scene.sample is None else {one.name: one for one in mates(scene.sample)}
@@ -151,12 +151,12 @@ def _sampled(scene: Scene) -> list[Named]:
         return [(offered[name].title, read_sample(offered[name])) for name in chosen]
 
 
-def _brought(scene: Scene) -> tuple[str, list[Named]]:
+def _brought(scene: Scene) -> tuple[str, list[NamedUpload]]:
     """Show what may be compared; return the name of the first model, and those that fit.
 
     Beside further scores of its file, the first model is called by its own column.
     """
-    first, models = scene.upload, list[Named]()
+    first, models = scene.upload, list[NamedUpload]()
     columns = _choose_scores(first)
     called = (score_of(first) if columns else None) or first.name
 
@@ -196,7 +196,7 @@ def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
 
 
 def _evaluated(
-    scene: Scene, name: str, others: Sequence[Named], top: ResultPlace
+    scene: Scene, name: str, others: Sequence[NamedUpload], top: ResultPlace
 ) -> list[Model] | None:
     """Fit and evaluate every model, unless that is expensive and was not asked for.
 

@@ -17,8 +17,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
 from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.metrics import Measure
-from calibcore.metrics import Options as MetricOptions
+from calibcore.metrics import Measure, Options
 from calibcore.models import check_same_rows
 from calibcore.series import Checkpoint, checkpoint_of
 from calibcore.splits import AnySplit, Split
@@ -27,11 +26,11 @@ from dashboard.compute.files import SourceFile, parsed, read_files
 from dashboard.compute.fits import estimate
 from dashboard.compute.split import evaluated_rows, grouped, whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
-from dashboard.readers import FileError, Options, Upload
+from dashboard.readers import FileError, ReadingOptions, Upload
 from dashboard.readers.recognition.columns import claims_score, lone_scores
 from dashboard.readers.recognition.features import features_of
 from dashboard.readers.recognition.vocabulary import MEASURE_STEMS, begins
-from dashboard.readers.records import DEFAULTS, ColumnRole, Table
+from dashboard.readers.records import DEFAULTS, ColumnRole, FileTable
 from dashboard.readers.refusal import visible
 from dashboard.samples import Sample, SampleSeries, samples, stored
 from dashboard.scene import Scene
@@ -85,7 +84,7 @@ def read_sample(sample: Sample) -> Upload:
     )
 
 
-def read_beside(first: Upload, source: SourceFile, options: Options = DEFAULTS) -> Upload:
+def read_beside(first: Upload, source: SourceFile, options: ReadingOptions = DEFAULTS) -> Upload:
     """Read a further model's file as chosen for it; else like the first, or as detected."""
     if options != DEFAULTS:
         return read_files((source,), options)
@@ -113,13 +112,13 @@ def further_scores(first: Upload, source: SourceFile) -> tuple[str, ...]:
     return tuple(
         name
         for part in parsed((source,), first.options)
-        if isinstance(part, Table)
+        if isinstance(part, FileTable)
         for name in _like_scores(part)
         if first.uses.get(name) in ("slice", "left out") and name not in ids
     )
 
 
-def _like_scores(table: Table) -> list[str]:
+def _like_scores(table: FileTable) -> list[str]:
     """Return the columns that readers may take for a score: called so, or shares or percent."""
     features = features_of(table)
     lone = [features[one.places[0]] for one in lone_scores(features, ())]
@@ -255,7 +254,7 @@ def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) 
     Fitted once for each model and settings, whatever the filter of the rows.
     """
     settings = scene.settings
-    event, options, key = settings.event, MetricOptions(settings.n_bins), _key(scene, upload)
+    event, options, key = settings.event, Options(settings.n_bins), _key(scene, upload)
 
     def whole() -> tuple[Rows, AuditResult]:
         split = _split_as_first(scene, upload)
@@ -307,7 +306,7 @@ def differences(
     again with both.
     """
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.result.n_samples)
-    plan = Plan(measures, MetricOptions(scene.settings.n_bins), min(scene.n_resamples, affordable))
+    plan = Plan(measures, Options(scene.settings.n_bins), min(scene.n_resamples, affordable))
 
     def make() -> tuple[Inference, Inference]:
         mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))

@@ -9,7 +9,7 @@ from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.verdict import (
-    findings_of,
+    badges_of,
     lines_of,
     notes_of,
     outcome_of,
@@ -24,7 +24,7 @@ from dashboard.texts.badges import HELP
 from dashboard.texts.measures import (
     GROUPS,
     MARKS,
-    Shown,
+    NumberText,
     finding_for,
     listed,
     measure_rows,
@@ -59,7 +59,7 @@ def document(
 
 def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Sentences, ...]:
     """Return the mean gap, the parts that are miscalibrated, and what may mislead."""
-    evaluated, badges = scene.evaluated, findings_of(scene)
+    evaluated, badges = scene.evaluated, badges_of(scene)
     where = where_off(evaluated, badges, find_groups(scene))
     lines = [f"{name}: {line}" if len(badges) > 1 else line for name, line in where.items()]
     if evaluated.calibrated:
@@ -134,12 +134,14 @@ def measures_table(  # noqa: PLR0913 - each has a default that serves
     return Table("measures", ("Measure", *heads), tuple(rows), look="measures")
 
 
-def _cell(shown: Shown, value: float | None, interval: Interval | None) -> Cell:
+def _cell(shown: NumberText, value: float | None, interval: Interval | None) -> Cell:
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return Cell(shown.value, shown.note, *map(finite, (value, low, high)))
 
 
-def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, evaluated: SetResult) -> Cell:
+def _limit(
+    shown: NumberText, row: Comparison, known: Uncertainty | None, evaluated: SetResult
+) -> Cell:
     """Return the 95% limits under perfect calibration; on the side that is worse, or on both."""
     if known is None or not any(map(str.isdigit, shown.value)):
         return Cell(shown.value)

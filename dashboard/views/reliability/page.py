@@ -4,7 +4,7 @@ import streamlit as st
 
 from calibcore.data import is_designed
 from dashboard.compute.figures import draw_sweep
-from dashboard.compute.verdict import findings_of
+from dashboard.compute.verdict import badges_of
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.power import BINS_MATTER, sweep_caption
@@ -38,7 +38,7 @@ def show(scene: Scene) -> None:
 def _show_scores(scene: Scene) -> None:
     """Show at which scores each side is miscalibrated, as Overview does."""
     evaluated = scene.evaluated
-    shown, named = where_off(evaluated, findings_of(scene)), evaluated.calibrated
+    shown, named = where_off(evaluated, badges_of(scene)), evaluated.calibrated
     lines = [f"- **{name}:** {text}" if named else text for name, text in shown.items()]
     note = ranges_help(evaluated.before, evaluated.after if named else None)
     st.markdown("\n".join(lines), help=note)

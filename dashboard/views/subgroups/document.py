@@ -121,7 +121,7 @@ def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
         cells = gap, error, _accuracy(accuracies, k, n_rows)
         return Row(shown[k], shown[k], cells, rows_of(n_rows))
 
-    look = "measures slices all-columns"
+    look = "measures subgroups all-columns"
     return Table(f"by {by}", (by, *HEAD), tuple(row(k) for k in order), look=look)
 
 

@@ -38,11 +38,13 @@ YEAR = 12
 
 _RULES = f"""
 <style>
-.st-key-slices_table table.slices tbody :is(th, td) {{ padding-block: 0.1rem; }}
-.st-key-slices_table table.slices tbody tr {{ height: {ROW}px; }}
-.st-key-slices_table table.slices td:last-child small {{ white-space: nowrap; }}
+.st-key-subgroups_table table.subgroups tbody :is(th, td) {{ padding-block: 0.1rem; }}
+.st-key-subgroups_table table.subgroups tbody tr {{ height: {ROW}px; }}
+.st-key-subgroups_table table.subgroups td:last-child small {{ white-space: nowrap; }}
 @media (max-width: 640px) {{
-  .st-key-slices_table table.slices td:nth-child(3) :is(small, span) {{ white-space: normal; }}
+  .st-key-subgroups_table table.subgroups td:nth-child(3) :is(small, span) {{
+    white-space: normal;
+  }}
 }}
 </style>
 """
@@ -62,7 +64,7 @@ def show(scene: Scene) -> None:
         _offer_part(slices)
         order = order_of(slices, after_first=after_first)
         size = YEAR if slices.slicing.in_time else PAGE
-        start = choose_page(order.size, size, "slices_page")
+        start = choose_page(order.size, size, "subgroups_page")
     shown = order[start : start + size]
     worst, picture, table, note = document(scene, by, shown, after_first=after_first)
     with top:
@@ -89,7 +91,7 @@ def _choose_way(scene: Scene) -> str:
         words.BY,
         offered,
         index=offered.index(first),
-        key="slices_by",
+        key="subgroups_by",
         **address.IN_ADDRESS,
         help=words.BY_HELP,
         width=320,
@@ -105,7 +107,7 @@ def _choose_side(results: SubgroupResults) -> bool:
         st.segmented_control,
         "Order",
         words.ORDERS,
-        key="slices_order",
+        key="subgroups_order",
         default="after",
         required=True,
         label_visibility="collapsed",
@@ -154,13 +156,13 @@ def _show_slices(
     if in_time:
         left, right = st.container(), st.container()
     else:
-        with st.container(key="narrow_slices"):
+        with st.container(key="narrow_subgroups"):
             left, right = _columns(scene)
     with left:
         write(picture)
     with right:
         st.html(_RULES)
-        with st.container(key="slices_table"):
+        with st.container(key="subgroups_table"):
             write(replace(table, columns=(words.SUBGROUP, *table.columns[1:])))
         write(note)
 

@@ -7,7 +7,7 @@ from calibcore.subgroups import JointScreen, SliceScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
 from dashboard.texts import subgroups as slice_names
-from dashboard.texts.badges import Badge, finding_since
+from dashboard.texts.badges import Badge, badge_since
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
@@ -134,7 +134,7 @@ def badge_of(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
     if isinstance(screen, JointScreen):  # it is of the mean gap
         error = abs(gap)
     adjusted, left = float(screen.adjusted[k]), bool(screen.remains[k])
-    return finding_since(gap, error, adjusted, remains=left, prediction=prediction)
+    return badge_since(gap, error, adjusted, remains=left, prediction=prediction)
 
 
 def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from calibcore import Split, TopR, audit
 from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method
-from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.base import FittedCalibrator
 from calibcore.data import LogitSet
 from calibcore.probabilities import softmax
 from dashboard.readers import read
@@ -114,7 +114,7 @@ def test_what_may_change_the_order_does_on_some_rows(method: Method) -> None:
     assert (np.diff(after) < 0).any()
 
 
-def n_numbers(fitted: Fitted) -> int:
+def n_numbers(fitted: FittedCalibrator) -> int:
     """Count what a fitted map holds, but for weights' last one, which follows from the others."""
     count = 0
     for field in dataclasses.fields(fitted):

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 from calibcore.calibrators.gaussian_process import (
     N_NODES,
-    Cells,
     Kernel,
+    NodePlaces,
     bound,
     inputs,
     place,
@@ -94,7 +94,7 @@ def test_interpolation_between_nodes_loses_little(rng: np.random.Generator) -> N
     nodes = np.unique(table)
     at = np.searchsorted(nodes, table).astype(np.uint16)
     zeros = np.zeros(table.shape, dtype=np.float32)
-    exact = Cells(nodes, at, zeros, at[np.arange(1200), labels], zeros[:, 0], np.ones(1200))
+    exact = NodePlaces(nodes, at, zeros, at[np.arange(1200), labels], zeros[:, 0], np.ones(1200))
     places, q_mean = np.linspace(-25, 0, 8), rng.normal(size=8)
     kernel = Kernel(2.0, 5.0, 1e-6)
     close, right = bound(q_mean, kernel, places, cells), bound(q_mean, kernel, places, exact)

@@ -21,7 +21,7 @@ from calibcore.calibrators import (
     VectorScaling,
     from_json,
 )
-from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.base import FittedCalibrator
 from calibcore.calibrators.schema import json_schema
 
 FILE = Path(__file__).parents[3] / "calibcore" / "calibrators" / "fitted.schema.json"
@@ -68,7 +68,9 @@ WRONG: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("fitted", FITTED, ids=lambda fitted: type(fitted).__name__)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong!r:.20}")
-def test_a_field_that_does_not_hold_its_type_is_refused(fitted: Fitted, wrong: Any) -> None:
+def test_a_field_that_does_not_hold_its_type_is_refused(
+    fitted: FittedCalibrator, wrong: Any
+) -> None:
     content = json.loads(fitted.to_json())
     for name in content:
         with pytest.raises(CalibrationInputError):
@@ -89,7 +91,7 @@ def test_a_field_that_does_not_hold_its_type_is_refused(fitted: Fitted, wrong: A
         (FITTED[3], "counts", [0.5] * 15),
     ],
 )
-def test_a_refusal_names_the_field(fitted: Fitted, name: str, wrong: Any) -> None:
+def test_a_refusal_names_the_field(fitted: FittedCalibrator, name: str, wrong: Any) -> None:
     content = {**json.loads(fitted.to_json()), name: wrong}
     with pytest.raises(CalibrationInputError, match=f"^{name}: "):
         from_json(json.dumps(content))
@@ -108,7 +110,7 @@ def test_a_refusal_names_the_field(fitted: Fitted, name: str, wrong: Any) -> Non
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(
-    fitted: Fitted, name: str, wrong: Any
+    fitted: FittedCalibrator, name: str, wrong: Any
 ) -> None:
     content = {**json.loads(fitted.to_json()), name: wrong}
     with pytest.raises(CalibrationInputError, match=f"^{type(fitted).__name__}: arrays"):

@@ -26,7 +26,7 @@ from calibcore.calibrators.linear.maps import (
 from calibcore.calibrators.linear.model import Block, Evaluation, LinearModel, Penalty
 from calibcore.calibrators.linear.newton import Inverse, approximate_inverse, minimise
 from calibcore.calibrators.linear.odir import (
-    Chosen,
+    PenaltyChoice,
     _parts,
     choose_odir,
     odir_penalty,
@@ -682,9 +682,9 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
 def test_a_search_near_an_earlier_fit_finds_as_good_strengths_in_fewer_fits(
     method: MatrixScaling | DirichletScaling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[Chosen] = []
+    found: list[PenaltyChoice] = []
 
-    def noted(*args: object, **options: object) -> Chosen:
+    def noted(*args: object, **options: object) -> PenaltyChoice:
         found.append(choose_odir(*args, **options))  # type: ignore[arg-type]
         return found[-1]
 
@@ -748,8 +748,8 @@ def test_a_choice_worse_than_temperature_scaling_on_rows_held_out_says_both_figu
 
 def test_a_strength_at_an_end_of_the_grid_is_said(rng: np.random.Generator) -> None:
     most, *_, least = strengths_tried(4)
-    assert warnings_of_choice(Chosen((1.0, 0.1), 0.5, 0.5), 4) == ()
-    largest, smallest = warnings_of_choice(Chosen((most, least), 0.5, 0.6), 4)
+    assert warnings_of_choice(PenaltyChoice((1.0, 0.1), 0.5, 0.5), 4) == ()
+    largest, smallest = warnings_of_choice(PenaltyChoice((most, least), 0.5, 0.6), 4)
     assert "largest lambda tried, 1e+06" in largest
     assert "smallest mu tried, 1e-05" in smallest
     # A single temperature is wrong, so the weights off the diagonal are best left out.

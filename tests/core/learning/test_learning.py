@@ -20,9 +20,9 @@ from calibcore.data_needed import (
     LEARNED,
     LearningCurve,
     LearningCurves,
+    LearningPlan,
     LearningPoint,
-    Plan,
-    Step,
+    LearningProgress,
     drawn_rows,
     learning_curves,
     learning_sizes,
@@ -39,7 +39,7 @@ def made(seed: int, n_rows: int, n_classes: int = 3) -> LogitSet:
 
 
 SPLIT = Split(made(1, 400), made(2, 300))
-PLAN = Plan((60, 150, 400), n_draws=4, seed=9, n_bins=10)
+PLAN = LearningPlan((60, 150, 400), n_draws=4, seed=9, n_bins=10)
 
 
 def by_hand(calibrator: Calibrator | None, size: int, draw: int) -> list[float]:
@@ -95,7 +95,7 @@ def test_the_curves_are_a_slow_loop_over_draws() -> None:
 
 @pytest.mark.parametrize("event", [WithinTopR(2), OneClass(1)])
 def test_other_events_are_evaluated_too(event: WithinTopR | OneClass) -> None:
-    plan = Plan((400,))
+    plan = LearningPlan((400,))
     found = learning_curves(SPLIT, event, {"t": TemperatureScaling()}, plan)
     fitted = TemperatureScaling().fit(SPLIT.calibration.logits, SPLIT.calibration.labels)
     table = fitted.predict_proba(SPLIT.test.logits)
@@ -107,7 +107,7 @@ def test_other_events_are_evaluated_too(event: WithinTopR | OneClass) -> None:
 
 def test_scores_alone_have_no_measures_of_all_classes() -> None:
     rows = EventScores(np.linspace(0.1, 0.9, 80), np.arange(80) % 3 > 0)
-    plan = Plan((50, 80), n_draws=2)
+    plan = LearningPlan((50, 80), n_draws=2)
     found = learning_curves(Split(rows, rows), TopR(1), {"i": IsotonicCalibration()}, plan)
     curve = found.curve("i")
     assert np.isnan(curve.mean("nll")).all()
@@ -161,7 +161,7 @@ def test_sizes_rise_from_fifty_or_two_a_class_to_all(
 
 
 def test_progress_says_what_is_at_work_and_can_stop_it() -> None:
-    steps: list[Step] = []
+    steps: list[LearningProgress] = []
     calibrators = {"none": None, "t": TemperatureScaling()}
     learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=steps.append)
     assert [(step.key, step.size, step.draw, step.n_draws) for step in steps] == [
@@ -187,7 +187,7 @@ def test_what_is_finished_is_kept() -> None:
     class Stopped(Exception):  # noqa: N818 - a click, not an error
         pass
 
-    def stop(step: Step) -> None:
+    def stop(step: LearningProgress) -> None:
         if step.size == 400:
             raise Stopped
 
@@ -195,7 +195,7 @@ def test_what_is_finished_is_kept() -> None:
     with pytest.raises(Stopped):
         learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=stop, keep=keep)
     assert list(kept) == [("t", 60), ("t", 150)]
-    later: list[Step] = []
+    later: list[LearningProgress] = []
     found = learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=later.append, keep=keep)
     assert [step.size for step in later] == [400]
     plain = learning_curves(SPLIT, TopR(1), calibrators, PLAN)
@@ -204,7 +204,7 @@ def test_what_is_finished_is_kept() -> None:
 
 
 def test_fits_that_refuse_are_left_out_and_said() -> None:
-    plan = Plan((60, 150, 400), n_draws=2)
+    plan = LearningPlan((60, 150, 400), n_draws=2)
     many = SplineCalibration(n_knots=100)
     found = learning_curves(SPLIT, TopR(1), {"many": many}, plan).curve("many")
     assert found.sizes.tolist() == [150, 400]
@@ -269,7 +269,7 @@ def test_the_interval_of_enough_rows_holds_the_truth(rng: np.random.Generator) -
 
 
 def test_the_best_at_each_size() -> None:
-    plan = Plan((50, 100, 200), n_draws=2)
+    plan = LearningPlan((50, 100, 200), n_draws=2)
     one = curve_of("one", "ece", {50: 0.05, 100: 0.05, 200: 0.05})
     two = curve_of("two", "ece", {100: 0.06, 200: 0.04})
     found = LearningCurves((one, two), plan)
@@ -288,14 +288,16 @@ def test_the_best_at_each_size() -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (lambda: Plan(()), "sizes: none"),
-        (lambda: Plan((100, 50)), "sizes: 100, 50"),
-        (lambda: Plan((50, 50)), "sizes: 50, 50"),
-        (lambda: Plan((0, 50)), "sizes: 0"),
-        (lambda: Plan((50,), n_draws=0), "n_draws: 0"),
-        (lambda: Plan((50,), seed=-1), "seed: -1"),
+        (lambda: LearningPlan(()), "sizes: none"),
+        (lambda: LearningPlan((100, 50)), "sizes: 100, 50"),
+        (lambda: LearningPlan((50, 50)), "sizes: 50, 50"),
+        (lambda: LearningPlan((0, 50)), "sizes: 0"),
+        (lambda: LearningPlan((50,), n_draws=0), "n_draws: 0"),
+        (lambda: LearningPlan((50,), seed=-1), "seed: -1"),
     ],
 )
-def test_plans_that_cannot_be_followed_are_refused(plan: Callable[[], Plan], message: str) -> None:
+def test_plans_that_cannot_be_followed_are_refused(
+    plan: Callable[[], LearningPlan], message: str
+) -> None:
     with pytest.raises(CalibrationInputError, match=message):
         plan()

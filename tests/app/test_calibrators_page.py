@@ -97,7 +97,7 @@ def button(page: AppTest, label: str) -> Any:
 
 
 def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
-    page = open_page("compare", sample=SAMPLE, by="ks_error")
+    page = open_page("calibrators", sample=SAMPLE, by="ks_error")
     check_charts(page, ["Calibrators"])
     rows = method_rows(page)
     names = {method_name(key) for key in (NO_METHOD, *COMPARED)}
@@ -111,7 +111,7 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
 def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) -> None:
     file = npz_of(made_set(rng, 150), made_set(rng, 100))
     asked = "histogram,histogram.n_bins=3,nonsense.n_bins=3"
-    page = open_upload(("a.npz", file), path="compare", methods=asked, contest_diagrams="true")
+    page = open_upload(("a.npz", file), path="calibrators", methods=asked, contest_diagrams="true")
     assert not page.exception
     own = "Histogram binning of the event (calibrator bins 3)"
     names = [NOTHING, "Histogram binning of the event", own]
@@ -136,7 +136,7 @@ def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) 
 
 @pytest.mark.long
 def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:
-    page = open_page("compare", sample=SAMPLE)
+    page = open_page("calibrators", sample=SAMPLE)
     button(page, words.EVERY).click().run()
     every = {method.name for method in CATALOGUE if not method.knows_groups}
     assert set(method_rows(page)) == {NOTHING, *every}
@@ -148,7 +148,7 @@ def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another()
 
 
 def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
-    page = open_page("compare", sample=SAMPLE, by="kuiper")
+    page = open_page("calibrators", sample=SAMPLE, by="kuiper")
     page.multiselect(key="methods_seen").set_value(["temperature", "one_vs_rest_isotonic"]).run()
     page.multiselect(key="contest_measures_seen").set_value(["ece"]).run()
     assert len(method_rows(page)) == 3
@@ -162,7 +162,7 @@ def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
 
 
 def test_the_conclusion_holds_what_the_table_shows() -> None:
-    page = open_page("compare", sample=SAMPLE)
+    page = open_page("calibrators", sample=SAMPLE)
     rows, measure = method_rows(page), re.escape(spelled_out(named("event_nll").name))
     (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
     found = re.fullmatch(
@@ -197,7 +197,7 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     ]
     said = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
     assert f"Better than uncalibrated, to the digits shown: {said}" in second
-    by_ks = open_page("compare", sample=SAMPLE, by="ks_error")
+    by_ks = open_page("calibrators", sample=SAMPLE, by="ks_error")
     (sentence,) = [str(one.value) for one in by_ks.subheader if "cross-val" in str(one.value)]
     first, value = next((name, plain(row[0][0])) for name, row in method_rows(by_ks).items())
     assert sentence.startswith(
@@ -209,7 +209,7 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
 def test_the_headline_is_no_other_than_its_table() -> None:
     # Of those that keep predicted classes temperature scaling is lowest, but not in the table.
     asked = "temperature,vector,one_vs_rest_histogram,one_vs_rest_isotonic"
-    page = open_page("compare", sample=SAMPLE, by="ece", methods=asked)
+    page = open_page("calibrators", sample=SAMPLE, by="ece", methods=asked)
     rows = {name: [plain(side) for side in row[0]] for name, row in method_rows(page).items()}
     name, number = "Temperature scaling", spelled_out(named("ece").name)
     value, before = rows[name][0], rows[NOTHING][0]
@@ -230,7 +230,7 @@ def test_the_headline_is_no_other_than_its_table() -> None:
 
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
-    page = open_page("compare", sample=SAMPLE, resamples="200", by="nll")
+    page = open_page("calibrators", sample=SAMPLE, resamples="200", by="nll")
     page.multiselect(key="methods_seen").set_value(["temperature", "isotonic"]).run()
     assert not tables(page, "changes")
     page.toggle(key="contest_intervals").set_value(True).run()
@@ -243,18 +243,18 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
 
 
 def test_intervals_without_resamples_say_so() -> None:
-    page = open_page("compare", sample=SAMPLE, contest_intervals="true")
+    page = open_page("calibrators", sample=SAMPLE, contest_intervals="true")
     assert NO_RESAMPLES in " ".join(bodies(page))
     assert not tables(page, "changes")
 
 
 def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
-    page = open_page("compare", sample=SAMPLE, only="Predicted class", by="ks_error")
+    page = open_page("calibrators", sample=SAMPLE, only="Predicted class", by="ks_error")
     assert not page.exception
     assert len(method_rows(page)) == 1 + len(COMPARED)
     after = plain(method_rows(page)["Spline"][0][1])
     (note,) = [body for body in bodies(page) if "Upper figure" in body]
-    whole = open_page("compare", sample=SAMPLE, by="ks_error")
+    whole = open_page("calibrators", sample=SAMPLE, by="ks_error")
     (all_rows,) = [body for body in bodies(whole) if "Upper figure" in body]
     n_part, n_whole = (
         [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) rows", text)]
@@ -272,7 +272,7 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
 ) -> None:
     forget()
     monkeypatch.setattr("dashboard.views.calibrators.page.ASK_FROM", 0.0)
-    page = open_page("compare", sample=SAMPLE, bins="17")
+    page = open_page("calibrators", sample=SAMPLE, bins="17")
     assert not method_rows(page)
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("9 calibrators to fit (6 fits each), about ")
@@ -297,7 +297,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.4, 1, 600)
     data = top_1_file(scores, rng.random(600) < scores - 0.1)
-    page = open_upload(("scores.csv", data), path="compare")
+    page = open_upload(("scores.csv", data), path="calibrators")
     assert not page.exception
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}  # by predicted class too
     assert set(page.multiselect(key="methods_seen").options) == {method_name(k) for k in offered}
@@ -318,7 +318,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
 def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
-    page = open_upload(("few.npz", data), path="compare", method=NO_METHOD)
+    page = open_upload(("few.npz", data), path="calibrators", method=NO_METHOD)
     assert not page.exception
     assert not page.error
     said = " ".join(str(info.value) for info in page.info)
@@ -466,9 +466,9 @@ def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Genera
     assert named is not None, said
     name, figures = named.groups()
     assert name != "Spline"  # which the pages open with
-    turn_to(page, "efficiency")
+    turn_to(page, "data-needed")
     assert said in bodies(page)
-    turn_to(page, "compare")
+    turn_to(page, "calibrators")
     (head, *_) = [one.value for one in page.subheader]
     assert name in head
     assert figures in head

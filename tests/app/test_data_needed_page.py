@@ -1,4 +1,4 @@
-"""Data efficiency: nothing expensive unasked, the core's numbers, what is done is kept."""
+"""Data needed: nothing expensive unasked, the core's numbers, what is done is kept."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import Split, TopR
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
 from calibcore.data import LogitSet
-from calibcore.data_needed import Plan, learning_curves, learning_sizes
+from calibcore.data_needed import LearningPlan, learning_curves, learning_sizes
 from dashboard.views.data_needed import words
 from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
@@ -25,7 +25,7 @@ def small(n_rows: int = 400) -> tuple[LogitSet, LogitSet]:
 
 
 def opened(rows: tuple[LogitSet, LogitSet], *keys: str, **query: str) -> AppTest:
-    page = open_upload(("small.npz", npz_of(*rows)), path="efficiency", draws="5", **query)
+    page = open_upload(("small.npz", npz_of(*rows)), path="data-needed", draws="5", **query)
     page.multiselect(key="learners_seen").set_value(list(keys)).run()
     return page
 
@@ -60,7 +60,7 @@ def test_the_curves_are_the_core_s() -> None:
     page = run(opened(rows, "temperature", "platt", method="none"))
     assert not page.exception
     check_charts(page, GRAPHS)
-    plan = Plan(learning_sizes(rows[0]), 5)
+    plan = LearningPlan(learning_sizes(rows[0]), 5)
     methods = {"none": None, "temperature": TemperatureScaling(), "platt": PlattScaling()}
     found = learning_curves(Split(*rows), TopR(1), methods, plan)
     assert words.conclusion(found, "event_nll", 500) in [head.value for head in page.subheader]
@@ -85,12 +85,12 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     run(page)
     assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature", "Isotonic"}
     assert words.STOPPED not in bodies(page)
-    plan = Plan(learning_sizes(rows[0]), 5)
+    plan = LearningPlan(learning_sizes(rows[0]), 5)
     found = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
     line = drawn(page, "Accuracy")["Isotonic"]
     assert_allclose(values(line, "y"), found.curves[0].mean("accuracy"))
     turn_to(page, "maps")
-    turn_to(page, "efficiency")
+    turn_to(page, "data-needed")
     check_charts(page, GRAPHS)
     assert not any(button.label == RUN for button in page.button)
 
@@ -130,7 +130,7 @@ def test_methods_of_every_kind_are_drawn() -> None:
 
 
 def test_scores_alone_offer_score_maps() -> None:
-    page = open_upload(("top.csv", top_scores(300)), path="efficiency", draws="5")
+    page = open_upload(("top.csv", top_scores(300)), path="data-needed", draws="5")
     assert not page.exception
     offered: Any = page.multiselect(key="score_learners_seen").options
     assert "Temperature scaling" not in offered
@@ -145,7 +145,7 @@ def test_a_tiny_file_says_what_is_missing(method: str) -> None:
     rng = np.random.default_rng(2)
     tiny = made_set(rng, 8)
     data = npz_of(tiny, tiny)
-    page = open_upload(("tiny.npz", data), path="efficiency", method=method)
+    page = open_upload(("tiny.npz", data), path="data-needed", method=method)
     assert not page.exception
     assert words.too_small(8) in bodies(page)
     assert charts(page) == []

@@ -19,7 +19,7 @@ COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
     few = "methods=temperature,per_rank"
-    page = open_page(f"compare?sample=three_garments&resamples=0&{few}")
+    page = open_page(f"calibrators?sample=three_garments&resamples=0&{few}")
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(3)
     expect(page.get_by_role("figure", name=re.compile("^Calibrators"))).to_be_visible()
@@ -42,7 +42,7 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
 
 @pytest.mark.long
 def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
-    page = open_page("compare?resamples=0", width=390)
+    page = open_page("calibrators?resamples=0", width=390)
     settle(page)  # what appears above moves the button away
     page.get_by_role("button", name=words.calibrators_label(len(COMPARED))).click()
     chosen = page.get_by_role("dialog").get_by_test_id("stMultiSelectTagsContainer")
@@ -57,7 +57,7 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     ("path", "table", "seen"),
     [
         (
-            "compare",
+            "calibrators",
             "contest_table",
             ["Calibrator", "NLL of the event", "Accuracy", "Predictions changed"],
         ),

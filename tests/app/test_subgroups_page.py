@@ -86,11 +86,16 @@ def column_of(name: str, role: str = "test") -> np.ndarray:
 
 
 def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
-    page = open_page("slices", event="top", sample=CRASH.name, slices_by="age_band")
+    page = open_page("subgroups", event="top", sample=CRASH.name, subgroups_by="age_band")
     assert not page.exception
     check_charts(page, ["Subgroups", "Scores"])
-    assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
-    (table,) = tables(page, "slices")
+    assert page.selectbox(key="subgroups_by").options[:4] == [
+        "age_band",
+        "airbag",
+        "seatbelt",
+        "sex",
+    ]
+    (table,) = tables(page, "subgroups")
     upload = read("x.npz", CRASH.read_bytes())
     rows = upload.test
     assert rows is not None
@@ -114,7 +119,7 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", said(overview))
     assert lines
     *_, (named, size) = lines  # what is there now
-    page = open_page("slices", sample=CRASH.name, method=method)
+    page = open_page("subgroups", sample=CRASH.name, method=method)
     every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
     assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     tests = re.search(r"Adjusted for (\d+) subgroups", said(overview))
@@ -124,19 +129,21 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
 
 @pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
 def test_every_way_opens(by: str) -> None:
-    page = open_page("slices", sample=CRASH.name, slices_by=by, event="class", **{"class": "died"})
+    page = open_page(
+        "subgroups", sample=CRASH.name, subgroups_by=by, event="class", **{"class": "died"}
+    )
     assert not page.exception
-    (table,) = tables(page, "slices")
+    (table,) = tables(page, "subgroups")
     assert len(table) == (5 if by.startswith("Score") else 2)
     assert (NOT_BY_TRUTH in said(page)) == (by == "True class")
 
 
 def test_a_hundred_classes_are_paged_worst_first() -> None:
-    page = open_page("slices", sample=CITIES.name)
-    (first,) = tables(page, "slices")
+    page = open_page("subgroups", sample=CITIES.name)
+    (first,) = tables(page, "subgroups")
     assert len(first) == 10
-    page.number_input(key="slices_page").set_value(10).run()
-    (last,) = tables(page, "slices")
+    page.number_input(key="subgroups_page").set_value(10).run()
+    (last,) = tables(page, "subgroups")
     assert len(last) == 10
     assert not {line[0] for line in first} & {line[0] for line in last}
     gaps = [
@@ -178,7 +185,7 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
 
 
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
-    page = open_page("slices", event="top", sample=CRASH.name, slices_by="age_band")
+    page = open_page("subgroups", event="top", sample=CRASH.name, subgroups_by="age_band")
     assert fitted == [SplineCalibration(constrained=True)]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
@@ -206,16 +213,16 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
 
 
 def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
-    page = open_page("slices", only="sex", only_which="female")
+    page = open_page("subgroups", only="sex", only_which="female")
     assert not page.exception
     assert "Filtered to" not in said(page)
-    page = open_page("slices", sample=CRASH.name, only="sex", only_which="nobody")
+    page = open_page("subgroups", sample=CRASH.name, only="sex", only_which="nobody")
     assert not page.exception
     assert "Filtered to sex" in said(page)
 
 
 def test_a_part_is_left_with_the_data_that_have_it() -> None:
-    page = open_page("slices", only="Predicted class", only_which="Trouser")
+    page = open_page("subgroups", only="Predicted class", only_which="Trouser")
     assert "Filtered to predicted class Trouser" in said(page)
     # The subgroup that holds all rows is not tested again: Overview says what is found of them.
     assert "All rows are in one subgroup, predicted class Trouser, so none" in said(page)
@@ -231,7 +238,7 @@ def test_a_part_is_left_with_the_data_that_have_it() -> None:
 
 
 def test_a_range_of_scores_outlives_a_change_of_event() -> None:
-    page = open_page("slices", only="Score, 5 ranges", only_which="range 2 of 5")
+    page = open_page("subgroups", only="Score, 5 ranges", only_which="range 2 of 5")
     assert "Filtered to score" in said(page)
     page.number_input(key="rank").set_value(2).run()
     assert page.selectbox(key="only_which").value == "range 2 of 5"
@@ -242,7 +249,7 @@ def test_a_range_of_scores_outlives_a_change_of_event() -> None:
 
 
 def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
-    page = open_page("slices", event="top", sample=CRASH.name)
+    page = open_page("subgroups", event="top", sample=CRASH.name)
     page.slider(key="scores_listed").set_value((80, 95)).run()
     (table,) = tables(page, "listed")
     rows: Any = read("x.npz", CRASH.read_bytes()).test
@@ -259,7 +266,7 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
         page
     )
     # In an address the ends can stand the other way round.
-    turned = open_page("slices", event="top", sample=CRASH.name, scores_listed=["95", "80"])
+    turned = open_page("subgroups", event="top", sample=CRASH.name, scores_listed=["95", "80"])
     assert tables(turned, "listed") == [table]
 
 
@@ -277,7 +284,7 @@ def slices_csv(n_rows: int = 400) -> bytes:
 
 def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
     data = slices_csv()
-    page = open_upload(("mine.csv", data), path="slices", method=NO_METHOD)
+    page = open_upload(("mine.csv", data), path="subgroups", method=NO_METHOD)
     (table,) = tables(page, "listed")
     lines = data.decode().splitlines()
     for line in table[:20]:
@@ -286,9 +293,9 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
         assert line[-2:] == cells[3:]
     assert "from the top of the file" in said(page)
     assert not MARKUP.search(said(page))
-    by = page.selectbox(key="slices_by")
+    by = page.selectbox(key="subgroups_by")
     by.set_value("age").run()
-    (slices,) = tables(page, "slices")
+    (slices,) = tables(page, "subgroups")
     assert len(slices) == 5
     named = [line[0] for line in slices]
     inner = sorted(tuple(map(int, one.split("\u2013"))) for one in named if "\u2013" in one)
@@ -302,7 +309,7 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
     head, *lines = slices_csv().decode().splitlines()
     apart = [f"{line},{'val' if k % 2 else 'test'}" for k, line in enumerate(lines)]
     whole = "\n".join([f"{head},split", *apart])
-    page = open_upload(("mine.csv", whole.encode()), path="slices")
+    page = open_upload(("mine.csv", whole.encode()), path="subgroups")
     (table,) = tables(page, "listed")
     for line in table[:20]:
         cells = whole.splitlines()[int(line[0]) - 1].split(",")
@@ -310,7 +317,7 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
         assert line[-2:] == cells[3:5]
         assert cells[5] == "test"
     arrays = npz_of(made_set(np.random.default_rng(1), 50), made_set(np.random.default_rng(2), 60))
-    page = open_upload(("mine.npz", arrays), path="slices")
+    page = open_upload(("mine.npz", arrays), path="subgroups")
     assert "as in the test set, from 1" in said(page)
 
 
@@ -333,12 +340,12 @@ def test_scores_alone_are_grouped_by_score() -> None:
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.4, 1, 600)
     data = top_1_file(scores, rng.random(600) < scores - 0.1)
-    page = open_upload(("scores.csv", data), path="slices")
+    page = open_upload(("scores.csv", data), path="subgroups")
     assert not page.exception
-    assert page.selectbox(key="slices_by").options == [
+    assert page.selectbox(key="subgroups_by").options == [
         "predicted class", "Score, 5 ranges", "Score, 10 ranges"
     ]  # fmt: skip
-    page.selectbox(key="slices_by").set_value("Score, 5 ranges").run()
+    page.selectbox(key="subgroups_by").set_value("Score, 5 ranges").run()
     assert "no class probabilities, so rows cannot be grouped by class" in said(page)
     (rows,) = tables(page, "listed")
     assert len(rows) == 100
@@ -369,5 +376,5 @@ def test_the_page_opens_on_what_matters_most_and_overview_names_it() -> None:
     )
     assert "Check subgroups first" in found or "Check subgroups.**" in found
     assert "Use the uncalibrated scores" not in found
-    turn_to(page, "slices")
-    assert page.selectbox(key="slices_by").value == "ward"
+    turn_to(page, "subgroups")
+    assert page.selectbox(key="subgroups_by").value == "ward"

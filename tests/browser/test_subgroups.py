@@ -14,20 +14,20 @@ pytestmark = pytest.mark.browser
 CRASH = "sample=crash_survival&event=top&resamples=0"
 
 
-@pytest.mark.parametrize("query", first_and_long(["slices?resamples=0", f"slices?{CRASH}"]))
+@pytest.mark.parametrize("query", first_and_long(["subgroups?resamples=0", f"subgroups?{CRASH}"]))
 def test_on_a_phone_the_table_of_subgroups_is_whole(open_page: OpenPage, query: str) -> None:
     page = open_page(query, width=390)
-    expect(page.locator("table.slices tbody tr").first).to_be_visible()
+    expect(page.locator("table.subgroups tbody tr").first).to_be_visible()
     settle(page)
-    box = page.locator(".st-key-slices_table").first
+    box = page.locator(".st-key-subgroups_table").first
     width, inside = box.evaluate("node => [node.clientWidth, node.scrollWidth]")
     assert inside <= width
 
 
 @pytest.mark.long
 def test_each_subgroup_has_its_marks_next_to_its_row(open_page: OpenPage) -> None:
-    page = open_page("slices?resamples=0")
-    rows = page.locator("table.slices tbody tr")
+    page = open_page("subgroups?resamples=0")
+    rows = page.locator("table.subgroups tbody tr")
     expect(rows).to_have_count(10)
     names = page.get_by_role("figure", name=re.compile("^Subgroups")).locator(".ytick text")
     expect(names).to_have_count(10)
