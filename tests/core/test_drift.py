@@ -317,12 +317,15 @@ def test_many_rows_are_joined_and_the_values_stay() -> None:
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    one, again = (compared(rows(1, 100), rows(2, 100)) for _ in range(2))
+    batches = tally(*rows(1, 100)), tally(*rows(2, 100))
+    one, again = (compare_batches(*batches, n_draws=100, **how) for how in ({}, {"seed": 0}))  # type: ignore[arg-type]
     assert [row.p_value for row in one.rows] == [row.p_value for row in again.rows]
+    assert one.size == 0.02
 
 
 @pytest.mark.parametrize(
-    ("field", "options"), [("size", {"size": 0.0}), ("n_draws", {"n_draws": 5})]
+    ("field", "options"),
+    [("size", {"size": 0.0}), ("size", {"size": np.inf}), ("n_draws", {"n_draws": 99})],
 )
 def test_what_cannot_be_asked_is_refused(field: str, options: dict[str, float]) -> None:
     counted = tally(*rows(0, 50))

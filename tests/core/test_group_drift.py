@@ -1,5 +1,6 @@
 """Subgroups of two batches: by a slow permutation, and two halves that drift oppositely."""
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -79,6 +80,27 @@ def test_a_change_that_does_not_matter_is_none() -> None:
     (old, was), (new, now) = rows(0, 20_000), rows(1, 20_000, 0.05)
     assert compare_groups(old, new, [(was, now)], n_draws=300).moved.all()
     assert not compare_groups(old, new, [(was, now)], n_draws=300, least=0.06).moved.any()
+
+
+def test_thirty_rows_of_a_subgroup_are_enough_and_29_are_not() -> None:
+    (old, _), (new, _) = rows(0, 100), rows(1, 59)
+    places = np.repeat([3, 7], 50), np.repeat([3, 7], [29, 30])
+    changes = compare_groups(old, new, [places], n_draws=200)
+    assert (changes.grouping.tolist(), changes.place.tolist()) == ([0], [7])
+    assert (changes.rows_reference.tolist(), changes.rows_new.tolist()) == ([50], [30])
+    assert changes.reference[0] == pytest.approx((old.scores - old.hits)[50:].mean(), abs=1e-12)
+    assert changes.new[0] == pytest.approx((new.scores - new.hits)[29:].mean(), abs=1e-12)
+    seeded = compare_groups(old, new, [places], n_draws=200, seed=0)
+    assert seeded.adjusted.tolist() == changes.adjusted.tolist()
+
+
+def test_a_p_value_is_at_most_1_and_below_the_level_a_change() -> None:
+    (old, was), (new, now) = rows(0, 300), rows(1, 300)
+    changes = compare_groups(old, new, [(was, now)] * 40, n_draws=200)
+    assert changes.adjusted.max() == 1
+    assert changes.level == 0.05
+    ends = replace(changes, adjusted=np.array([0.05, 0.0499]))
+    assert ends.moved.tolist() == [False, True]
 
 
 def test_few_rows_and_none_are_not_compared() -> None:
