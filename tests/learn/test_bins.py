@@ -130,7 +130,9 @@ def test_the_caption_counts_the_bins_that_hold_rows(draws: int, binning: str) ->
     table = reference.bins(scores, hits, 15, binning)
     n_filled = sum(count > 0 for count in table.counts)
     caption = bins.show(state(15, binning, draws)).pictures[0].text
-    assert caption.startswith(f"{n_filled} of 15 bins hold rows, the fullest {max(table.counts)} of")
+    assert caption.startswith(
+        f"{n_filled} of 15 bins hold rows, the fullest {max(table.counts)} of"
+    )
 
 
 @both_binnings
