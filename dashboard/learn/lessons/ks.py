@@ -42,6 +42,9 @@ HEIGHT = 304
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
 
+LOWEST = 0.4
+"""Score above which they are drawn, see `data.few_rows`."""
+
 _NEAR = 1e-9
 """Shares of rows that differ by less are the same, but for rounding."""
 
@@ -257,15 +260,16 @@ def _rows_picture(palette: Palette) -> LessonPicture:
         f"{FEW} predictions, lowest score first",
         [
             pictures.dots(
-                place[of], rows.scores[of], colour, size=12, symbol=symbol, cliponaxis=False
+                place[of], rows.scores[of], colour, size=6, symbol=symbol, cliponaxis=False
             )
             for of, colour, symbol in kinds
         ],
         x=pictures.number_axis("Row, lowest score first", 0, FEW + 1),
-        y=pictures.percent_axis("Score"),
+        # From where scores start, and small, so that dots lie apart on a narrow screen too.
+        y=pictures.percent_axis("Score", low=LOWEST),
         names=[
-            pictures.label("\u25cf correct", 2, 0.86, palette.frequency),
-            pictures.label("\u25cb wrong", 2, 0.76, palette.neutral),
+            pictures.label("\u25cf correct", 2, 0.92, palette.frequency),
+            pictures.label("\u25cb wrong", 2, 0.86, palette.neutral),
         ],
     )
     text = f"{FEW} dots, one per prediction, at the height of its score. Rings are wrong."
