@@ -447,7 +447,7 @@ def class_picture(
         **base_layout(""),
         "title": None,
         "height": SMALL_HEIGHT,
-        "margin": {"l": 34, "r": 12, "t": 18, "b": 18, "pad": 0},
+        "margin": {"l": 44, "r": 12, "t": 18, "b": 18, "pad": 0},
         "annotations": [],
     }
     sides = [("Before", before)] if after is None else [("Before", before), ("After", after)]
