@@ -47,6 +47,19 @@ def test_a_seed_gives_the_same_exercises(seed: int) -> None:
     assert exercises(seed) != exercises(seed + 1)
 
 
+def test_drawn_rows_have_both_outcomes_and_more_events_at_higher_scores() -> None:
+    with_event, without = list[float](), list[float]()
+    for seed in SEEDS:
+        for one in exercises(seed):
+            if one.table and one.table[0] == ("Score", "Outcome"):
+                data = rows(one)
+                assert 2 < sum(outcome for _, outcome in data) < len(data) - 2
+                assert len({score for score, _ in data}) == len(data)
+                for score, outcome in data:
+                    (with_event if outcome else without).append(score)
+    assert sum(with_event) / len(with_event) > 0.1 + sum(without) / len(without)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_ece_of_two_bins(seed: int) -> None:
     one = by_lesson(seed)["bins"]
