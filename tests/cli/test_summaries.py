@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit, counted, drift, summary
 from calibcore.summary import N_CELLS, GroupedSummary, Summary, on_grid
-from dashboard import summary_file
+from dashboard import counting
 from dashboard.cli.main import main
 from dashboard.summary_file import parse_summary, write_summary
 from dashboard.texts.numbers import percent
@@ -90,7 +90,7 @@ def test_few_distinct_scores_are_pooled_on_the_way(
 ) -> None:
     whole = summarised(folder).stdout
     monkeypatch.setattr(summary, "_POOLED", 500)
-    monkeypatch.setattr(summary_file, "_BATCH", 100)
+    monkeypatch.setattr(counting, "_BATCH", 100)
     assert summarised(folder, out="again.parquet").stdout == whole.replace("week", "again")
     week, again = ((folder / f"{name}.parquet").read_bytes() for name in ("week", "again"))
     assert week == again
@@ -284,7 +284,7 @@ def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None
     ("column", "said"),
     [
         (pa.array([1, 0, 2]), "outcome: values other than 0 and 1 in row 3 of bad.parquet, rows"),
-        (pa.array([1, None, 0]), "outcome: no value in bad.parquet, rows from 1 on"),
+        (pa.array([1, None, 0]), "outcome: no value in column 'y' of bad.parquet, rows from 1 on"),
         (pa.array(["yes", "no", "no"]), "outcome: string in column 'y' of bad.parquet"),
     ],
 )
