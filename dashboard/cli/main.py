@@ -100,6 +100,7 @@ _EXAMPLES = {
         "  fractile check march.csv --against audit.json --min-change 1% --junit check.xml\n"
         "  fractile check rescored.csv --against january.csv\n"
         "  fractile check rescored.csv --against audit.json --audited january.csv\n"
+        "  fractile check day31.parquet --against 'days/*.parquet'\n"
     ),
     "compare": (
         "\b\n"
@@ -478,8 +479,11 @@ def compare(**given: Any) -> None:
     "--against",
     metavar="FILE",
     required=True,
-    type=_FILE,
-    help="Report of `audit --json`, or the audited rows.",
+    multiple=True,
+    type=InputPath(),
+    callback=named_files,
+    help="Report of `audit --json`, or the audited rows; summaries, such as those of a month, add"
+    " up. Repeatable.",
 )
 @click.option(
     "--audited",
