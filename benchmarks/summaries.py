@@ -179,7 +179,7 @@ def _of_groups(n_shards: int) -> str:
     return "\n".join([*lines, "", f"Its file has {size / 1e6:.1f} MB."])
 
 
-_TURNS = 5
+_TURNS = 3
 
 
 def _side_by_side(n_shards: int) -> str:

@@ -27,8 +27,11 @@ from dashboard.summaries import BY
 _BATCH = 1 << 18
 """Rows that are read at a time."""
 
-_CHUNK = 1 << 24
-"""Most rows that a process counts before it hands on; fewer are not worth a second process."""
+_WORTH = 1 << 24
+"""Rows that are worth a process, which takes most of a second to begin."""
+
+_CHUNK = 1 << 26
+"""Most rows that a process counts before it hands on the sum; the first ones have to be sorted."""
 
 _PROCESS_BYTES = 1 << 29
 """About what a process takes, by groups twice that."""
@@ -200,7 +203,7 @@ def summarise(
     if not parts:
         raise CalibrationInputError("files", "no row in any", "files with rows")
     n_rows = sum(part.n_rows for part in parts)
-    n = min(_usable(columns), math.ceil(n_rows / _CHUNK)) if processes is None else processes
+    n = min(_usable(columns), math.ceil(n_rows / _WORTH)) if processes is None else processes
     if n > 1:
         summary = added(_apart(_chunks(parts, n_rows, n), columns, n, tell))
     else:
