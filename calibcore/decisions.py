@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.comparison import mean_loss
 from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
@@ -463,6 +464,33 @@ def decision_curve(
     if counted.design is not None:
         spread = _spread_of_units(counted.design, at, every > 0, of_rows)
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+
+
+def benefit_change(
+    before: EventScores, after: EventScores, cutoff: float
+) -> tuple[float, Interval]:
+    """Compute by how much other scores of the same rows change the net benefit at a cut-off.
+
+    ``before``, ``after``: scores and outcomes of the same rows in one order. ``cutoff``: in [0, 1).
+
+    The change and its interval of 95%, a row at a time: rows that both or neither calls add
+    nothing, so it is far narrower than the intervals of the two. By linearisation of weighted rows
+    and of clusters. Raises `CalibrationInputError` for a cut-off out of range.
+
+    >>> rows = [1, 0, 0, 1]
+    >>> change, _ = benefit_change(
+    ...     EventScores([0.6, 0.6, 0.1, 0.1], rows), EventScores([0.6, 0.1, 0.1, 0.1], rows), 0.5
+    ... )
+    >>> change  # one false alarm less of four rows
+    0.25
+    """
+    at = float(_cutoffs(cutoff))
+    if at >= 1:
+        raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
+    old, new = (weighted(event)[0] for event in (before, after))
+    calls = (new.scores >= at).astype(np.float64) - (old.scores >= at)
+    middle, error = mean_loss(calls * np.where(old.hits > 0, 1.0, -at / (1 - at)), before)
+    return middle, Interval(middle - _Z * error, middle + _Z * error)
 
 
 def _spread_of_units(

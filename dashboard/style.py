@@ -110,6 +110,8 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
 }
 [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
+/* Without a pointer the bar of a graph would always stand on its title. */
+@media (hover: none) { .modebar-container { display: none; } }
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }

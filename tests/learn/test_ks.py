@@ -119,7 +119,8 @@ def test_the_answer_is_where_a_loop_finds_the_widest_gap() -> None:
     place = gaps.index(max(gaps))
     assert (place + 1) / ks.FEW > 2 / 3
     assert ks.show(start_of(ks.LESSON)).answer == (
-        f"at the highest scores, where all lower ones have added up: after {place + 1} of 60 rows"
+        "at the highest scores, as gaps of one sign add up (where signs alternate, it is in"
+        f" between): after {place + 1} of 60 rows"
     )
 
 

@@ -206,9 +206,10 @@ def _compared(result: Result) -> str:
     size = f"**{_number(abs(result.more))} {more}** per {PER:,} patients than after it"
     luck = "" if result.low > 0 else ", **which may be luck**"
     return (
-        f"Before calibration, that costs {size}{luck}: {_number(result.before.cost)}, not"
-        f" {_number(result.after.cost)} ({ci(_number(result.low), _number(result.high))}; in truth"
-        f" {_number(true_difference(result.ratio))} more)."
+        f"Before calibration, that costs {size}"
+        f" ({ci(_number(result.low), _number(result.high))}; in truth"
+        f" {_number(true_difference(result.ratio))} more){luck}: {_number(result.before.cost)}"
+        f" instead of {_number(result.after.cost)}."
     )
 
 

@@ -156,7 +156,8 @@ def _answer(which: str) -> str:
     n_rows = curves.n_samples
     where = {
         "lowest": "at the lowest scores: ",
-        "highest": "at the highest scores, where all lower ones have added up: ",
+        "highest": "at the highest scores, as gaps of one sign add up (where signs alternate, it is"
+        " in between): ",
     }
     return (
         f"{where.get(_right(), '')}after {round(curves.ks_fractile * n_rows):,} of {n_rows:,} rows"
@@ -191,7 +192,8 @@ def _four_graphs() -> str:
     place = percent(float(half.curves.cum_score[half.here]), half.curves.n_samples)
     return (
         "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) by"
-        " cumulative score: each row is as wide as its score, and the score a straight line; (c)"
+        " cumulative score: each row is as wide as its score, so that the score is a straight line,"
+        " whatever the scores, and a calibrated model lies on it; (c)"
         " the slopes of (a), score and observed frequency, by share of rows; (d) these by score."
         f" Try it: where in (b) is the middle of all 10,000 rows? (At {place}.)"
     )
