@@ -239,6 +239,8 @@ class AuditResult:
     def to_json(self) -> str:
         """Write the measures of the test set, the event and the calibrator as plain JSON.
 
+        A measure is null after calibration where nothing was fitted, as where it is not defined.
+
         Examples
         --------
         >>> import json
@@ -247,7 +249,10 @@ class AuditResult:
         (2, 0.0625)
         """
         measures = {
-            one.measure.key: {"before": _finite(one.before), "after": _finite(one.after)}
+            one.measure.key: {
+                "before": _finite(one.before),
+                "after": _finite(one.after if self.test.calibrated else None),
+            }
             for one in self.test.comparisons
         }
         content = {
