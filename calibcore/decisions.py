@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.comparison import mean_loss
-from calibcore.counted import CountedScores, weighted
+from calibcore.counted import CountedScores, mean_loss, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of

@@ -52,7 +52,7 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
 def _known(measure: Measure, evaluated: SetResult, intervals: Inference) -> dict[str, object]:
     """Return the columns of what is known of a measure."""
     finding = intervals.find(measure.key) if measure in intervals.plan.measures else None
-    row = {}
+    row: dict[str, object] = {}
     for name, side in (("before", evaluated.before), ("after", evaluated.after)):
         if name == "after" and not evaluated.calibrated:
             row |= _ends(name, None) | _ends(f"{name}_limit", None)
