@@ -231,7 +231,7 @@ def reliability_diagram(
             **share_axis("Rows", (0, ROOM * most)),
             "domain": [0, 0.3],
             "tickvals": [0, most],
-            "tickformat": ".0%",
+            "tickformat": ".0~%",
         },
     )
 
