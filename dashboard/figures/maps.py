@@ -303,7 +303,7 @@ def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figur
             **share_axis("Rows", unit_range(most)),
             "domain": list(_BELOW),
             "tickvals": [0, most],
-            "tickformat": ".0%",
+            "tickformat": ".0~%",
         },
     )
 

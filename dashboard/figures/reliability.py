@@ -231,7 +231,7 @@ def reliability_diagram(
             **share_axis("Rows", (0, ROOM * most)),
             "domain": [0, 0.3],
             "tickvals": [0, most],
-            "tickformat": ".0%",
+            "tickformat": ".0~%",
         },
     )
 
@@ -447,13 +447,15 @@ def class_picture(
         **base_layout(""),
         "title": None,
         "height": SMALL_HEIGHT,
-        "margin": {"l": 44, "r": 12, "t": 18, "b": 18, "pad": 0},
+        "margin": {"l": 44, "r": 20, "t": 18, "b": 18, "pad": 0},
         "annotations": [],
     }
     sides = [("Before", before)] if after is None else [("Before", before), ("After", after)]
     for place, (name, binned) in enumerate(sides):
         domain = [place * 0.54, place * 0.54 + 0.46] if after is not None else [0, 1]
-        across, up = {"domain": domain}, {"showticklabels": place == 0}
+        # The end of one axis is the start of the next: its name has no room there.
+        last = {"ticktext": ["0", "100%" if place == len(sides) - 1 else ""]}
+        across, up = {"domain": domain, **last}, {"showticklabels": place == 0}
         axes, on = panel(place, _axis(palette) | across, _axis(palette) | up)
         traces += [one | on for one in _side(binned, palette)]
         layout |= axes

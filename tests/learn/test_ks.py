@@ -146,8 +146,10 @@ def test_the_answer_is_of_the_rows_that_are_shown() -> None:
     for score, hit in rows:
         total += score - hit
         gaps.append(abs(total))
-    answer = ks.show(start_of(ks.LESSON, chosen={"rows": "all"})).answer
-    assert f"after {gaps.index(max(gaps)) + 1:,} of 10,000 rows" in answer
+    shown = ks.show(start_of(ks.LESSON, chosen={"rows": "all"}))
+    place = f"{gaps.index(max(gaps)) + 1:,}"
+    assert f"after {place} of 10,000 rows" in shown.answer
+    assert f"% after {place} rows, is the **KS error**" in shown.sentence
 
 
 @either
