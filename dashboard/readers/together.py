@@ -19,7 +19,7 @@ from dashboard.readers.recognition.set_names import (
     role_of,
     rows_of_sets,
 )
-from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, words_of
+from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, set_words_of, words_of
 from dashboard.readers.records import (
     Array,
     Arrays,
@@ -65,11 +65,17 @@ class File:
     table: FileTable
     source: str  # the whole name, as ``together`` of `ReadingOptions` has it
     bare: frozenset[str] = frozenset()  # columns that are bare arrays, called as their file
+    apart: str | None = None  # what its name has that those beside it have not; None if alone
+
+    @property
+    def own(self) -> str:
+        """What of its name may say its set."""
+        return self.name if self.apart is None else self.apart
 
     @property
     def role(self) -> Role:
         """The set that its name speaks of."""
-        return role_of(self.name)[0]
+        return role_of(self.own)[0]
 
     @property
     def headings(self) -> set[str]:
@@ -656,7 +662,7 @@ def contents_together(parsed: Sequence[tuple[str, Body]], options: ReadingOption
     way, names = options.together[:1], options.together[1:]
     if names and not {*names} & {name for name, _ in sheets}:
         way = ()  # chosen for other files
-    files = [_as_file(name, one, options) for name, one in sheets]
+    files = _files_of(sheets, options)
     if sheets and way != ("rows",) and options.sets == "auto" and (way or models_of(files)):
         return combine_parsed(sheets, options, kind="sheets")
     ((_, whole),) = parsed
@@ -691,7 +697,7 @@ def combine_parsed(
     chosen_files = _not_left_out(parsed, options, remarks)
     if len(chosen_files) == 1:
         return _with(contents_of(chosen_files[0][1], options), remarks)
-    files = _without_training([_as_file(name, one, options) for name, one in chosen_files], remarks)
+    files = _without_training(_files_of(chosen_files, options), remarks)
     way = options.together[:1]
     models = models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
@@ -711,7 +717,7 @@ def ways_of(
 ) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another: ``together`` of `ReadingOptions`."""
     try:
-        files = [_as_file(name, one, options) for name, one in parsed]
+        files = _files_of(parsed, options)
         both = pairings(files)
     except FileError:
         return ()
@@ -729,6 +735,24 @@ def ways_of(
     models = models_of(files)
     ways += [without(model, models) for model in models]
     return tuple(ways) if len(ways) > 1 else ()
+
+
+def _files_of(parsed: Sequence[tuple[str, Body]], options: ReadingOptions) -> list[File]:
+    """Return files, each with what tells its name from the others': of all words, those between."""
+    files = [_as_file(name, one, options) for name, one in parsed]
+    words = [set_words_of(file.name) for file in files]
+    if len(files) < 2 or len({*words}) < 2:
+        return files
+    first = _n_alike(words)
+    last = _n_alike([own[first:][::-1] for own in words])
+    between = ["_".join(own[first : len(own) - last]) for own in words]
+    return [replace(file, apart=own) for file, own in zip(files, between, strict=True)]
+
+
+def _n_alike(words: Sequence[tuple[str, ...]]) -> int:
+    """Count the words that all begin with."""
+    differ = (k for k, own in enumerate(zip(*words, strict=False)) if len({*own}) > 1)
+    return next(differ, min(map(len, words)))
 
 
 def _as_file(name: str, parsed: Body, options: ReadingOptions) -> File:
@@ -769,7 +793,7 @@ def _not_left_out(
 
 def _without_training(files: list[File], remarks: Remarks) -> list[File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
-    left = [file for file in files if file.role == "rows" and is_training(file.name)]
+    left = [file for file in files if file.role == "rows" and is_training(file.own)]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
         return files
@@ -828,7 +852,7 @@ def _two_sets(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
-    if is_training(fitted.name):
+    if is_training(fitted.own) or (is_training(fitted.name) and role_of(fitted.name)[0] == "rows"):
         remarks.doubts.append(
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
@@ -919,9 +943,10 @@ def _by_role(files: Sequence[File]) -> list[list[File]]:
 
 def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
     """Return two sets in their order, where a name tells which is which."""
+    trained = [is_training(pair[0].own) for pair in pairs]
+    if trained[0] != trained[1]:
+        return pairs if trained[0] else pairs[::-1]
     one, other = (pair[0].name for pair in pairs)
-    if is_training(one) != is_training(other):
-        return pairs if is_training(one) else pairs[::-1]
     if further := further_sets((one, other)):
         return pairs if one in further else pairs[::-1]
     return in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []

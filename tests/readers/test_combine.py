@@ -226,6 +226,9 @@ def test_a_first_label_that_looks_like_a_header() -> None:
         (("test.csv", "oot.csv"), False, "by name"),
         (("tune.csv", "test.csv"), True, "by name"),
         (("x.csv", "train.csv"), False, "by name"),
+        (("train_test_split_train.csv", "train_test_split_test.csv"), True, "by name"),
+        (("train_test_split_test.csv", "train_test_split_train.csv"), False, "by name"),
+        (("test_clinic.csv", "test_ward.csv"), True, "as chosen"),
     ],
 )
 def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> None:  # noqa: FBT001
@@ -240,7 +243,8 @@ def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> 
     both(upload)
     assert f"({why})" in upload.notes[0]
     trained = any("is called a training set" in doubt for doubt in upload.doubts)
-    assert trained == bool({"train.csv", "in-sample.csv"} & {*names})
+    fitted = names[0 if first else 1]
+    assert trained == (fitted in {"train.csv", "in-sample.csv", "train_test_split_train.csv"})
 
 
 def test_labels_and_choices_hold_for_both_sets() -> None:

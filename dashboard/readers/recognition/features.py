@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.vocabulary import (
-    BODY_WORDS,
-    COUNT_KEYS,
-    WEIGHT_WORDS,
+    BODY_STEMS,
+    WEIGHT_STEMS,
+    are_counts,
     are_weights,
     begins,
     folded,
@@ -39,6 +39,8 @@ _COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}\s*%?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)\s*%?", re.ASCII)
 _LIMIT = re.compile(rf"(?:[<>≤≥]=?|~)\s*{_DECIMAL.pattern}", re.ASCII)
 _FIRST_TEXTS, _FEW, _MOST = 200, 4, 0.9
+_LIGHT = 10
+"""Of bodies, the weights are mostly above it."""
 _MOST_KINDS, _FEW_OTHERS, _HALF, _LEAST_ROWS = 12, 0.2, 0.5, 20
 
 
@@ -346,9 +348,9 @@ def may_weigh(feature: Feature) -> bool:
         return False
     if not values.size or not np.isfinite(values).all() or not 0 <= values.min() < values.max():
         return False
-    words = {*feature.words}
-    called = words & WEIGHT_WORDS and not words & BODY_WORDS and values.min() < 10
-    return feature.kind == "weight" or feature.key in COUNT_KEYS or bool(called)
+    called = begins(feature.words, WEIGHT_STEMS) and not begins(feature.words, BODY_STEMS)
+    light = bool(values.min() < _LIGHT)
+    return feature.kind == "weight" or are_counts(feature.words) or (called and light)
 
 
 def _of_text(column: Column, place: int, words: tuple[str, ...], rows: NDArray[np.intp]) -> Feature:

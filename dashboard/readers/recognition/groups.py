@@ -11,6 +11,7 @@ import numpy as np
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import Feature, may_weigh
 from dashboard.readers.recognition.vocabulary import (
+    are_counts,
     begins,
     is_no_quantity,
     is_owner,
@@ -41,7 +42,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
         (feature.kind == "weight", "left out", "weights, which are not used"),
-        (feature.key not in terms.COUNT_KEYS and may_weigh(feature), "left out", "may be weights"),
+        (not are_counts(feature.words) and may_weigh(feature), "left out", "may be weights"),
         (feature.is_date, "date", "dates"),
         (feature.n_kinds <= 1 and not lone, "left out", "one value"),
         (says_sets(feature), "set", "names sets"),

@@ -128,15 +128,28 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 CLASS_LIST_WORDS = _set("names labels classes categories")
 COUNT_KEYS = _set("""
-    freq frequency count counts cnt fnlwgt w n n_rows n_obs obs_count row_count reps wt wts wgt
+    freq frequency count counts cnt fnlwgt w n obs_count row_count reps wt wts wgt sw pw
+    count_star anzahl antal aantal nombre numero cantidad effectif effectifs frequenz haufigkeit
 """)
-WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
-BODY_WORDS = _set("body birth kg g lb lbs pounds oz loss gain")
+_HOW_MANY = _set("n num number nb count anzahl antal aantal nombre numero cantidad")
+_COUNTED = _set("""
+    row obs observation record sample case people zeile falle personen individual ligne ca
+""")
+"""What is counted, beside whom rows may belong to, where a row stands for several."""
+
+WEIGHT_STEMS = _stems("weight wichtung wt wts wgt gewicht poids peso ponder")
+SURE_WEIGHT_STEMS = _stems("""
+    ipw iptw ipcw pweight fweight aweight iweight gewichtungsfaktor hochrechnung wtmec wtint wtsaf
+    llcpwt
+""")
+BODY_STEMS = _stems("""
+    body birth korper geburt naissance overweight underweight kg g lb lbs pounds oz loss gain
+""")
 WEIGHED_WORDS = _set("""
     sample samples case survey row rows obs instance design final class inverse prob probability
     propensity sampling person replicate importance ipw iptw ip train training exposure
 """)
-"""Words of columns that say how many rows a row stands for: two of them, ipw alone, or weights."""
+"""Words beside that of a weight which say that it is of rows."""
 ODDS_WORDS = _set("odds moneyline odd quote quoten cote cuota quota")
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
@@ -171,7 +184,7 @@ GROUP_STEMS = _stems("""
     department abteilung service branch filiale channel kanal canal segment device os browser race
     ethnic group gruppe groupe grupo gruppo type typ tipo kind urban rural weekend holiday
     feiertag night member mitglied membre socio
-    newsletter product produkt produit plan tarif tier contract partner
+    newsletter product produkt produit plan tarif tier contract partner sdmv psu strat
     dependents senior school schule ecole escuela grade course subject language sprache langue
     model modell version fold cluster level season saison day weekday shift transport payment
     method homeowner mobile online elective comorbid marital visitor source campaign family obese
@@ -504,5 +517,17 @@ def are_weights(words: Iterable[str]) -> bool:
     [True, True, False, True]
     """
     own = {*words}
-    weighed = own & WEIGHED_WORDS and own & WEIGHT_WORDS
-    return bool(weighed or own & {"ipw", "iptw"} or own == {"weights"})
+    weighed = own & WEIGHED_WORDS and begins(own, WEIGHT_STEMS)
+    return bool(weighed or own == {"weights"} or begins(own, SURE_WEIGHT_STEMS))
+
+
+def are_counts(words: Sequence[str]) -> bool:
+    """Return whether a heading is of how many rows a row stands for, or of how many people.
+
+    >>> [are_counts(words_of(name)) for name in ("count(*)", "n_patients", "Anzahl", "n_visits")]
+    [True, True, True, False]
+    """
+    own = [word for word in words if word not in ("of", "de", "der")]
+    nouns = _COUNTED | OWNER_WORDS | _OWNERS_ABROAD
+    of_rows = bool({own[-1], own[-1].removesuffix("s")} & nouns) if own else False
+    return "_".join(words) in COUNT_KEYS or (len(own) == 2 and own[0] in _HOW_MANY and of_rows)
