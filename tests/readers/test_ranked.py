@@ -289,6 +289,38 @@ def test_one_row_per_sample_and_class_is_refused(order: str, names: str) -> None
     assert not isinstance(caught.value, Question)
 
 
+_WINS = np.random.default_rng(5).uniform(0.05, 0.95, N).round(3)
+_WON = np.random.default_rng(6).random(N) < _WINS
+_PLAYERS = {
+    "match": np.repeat(np.arange(N), 2), "player": np.arange(2 * N) % 31,
+    "win_prob": np.column_stack([_WINS, 1 - _WINS]).ravel(),
+    "result": np.where(np.column_stack([_WON, ~_WON]).ravel(), "W", "L"),
+}  # fmt: skip
+"""Two rows of each match, one for each player: a table of outcomes, though it looks like classes."""
+
+
+def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
+    data = text(_PLAYERS)
+    with pytest.raises(Question, match=r'"result".*each value once') as caught:
+        read("a.csv", data)
+    yes, no = (answer.change for answer in caught.value.answers)
+    rows = read("a.csv", data, **yes).rows
+    assert isinstance(rows, LogitSet)
+    assert rows.labels.sum() == N
+    with pytest.raises(FileError, match="one row per sample and class.*give the role outcome"):
+        read("a.csv", data, **no)
+
+
+def test_classes_in_rows_are_evaluated_by_what_the_user_calls_the_outcome() -> None:
+    marked = _LONG | {"true_label": _LONG["true_label"] == _LONG["pred_label"]}
+    with pytest.raises(FileError, match="one row per sample and class"):
+        read("a.csv", text(marked))
+    roles = (("true_label", "outcome"), ("confidence", "score"), ("pred_label", "group"))
+    rows = read("a.csv", text(marked), roles=roles).rows
+    assert isinstance(rows, LogitSet)
+    assert rows.labels.sum() == N
+
+
 def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)
