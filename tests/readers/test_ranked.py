@@ -296,7 +296,7 @@ _PLAYERS = {
     "win_prob": np.column_stack([_WINS, 1 - _WINS]).ravel(),
     "result": np.where(np.column_stack([_WON, ~_WON]).ravel(), "W", "L"),
 }  # fmt: skip
-"""Two rows of each match, one for each player: a table of outcomes, though it looks like classes."""
+"""Two rows of each match, one for each player: outcomes, though they look like classes."""
 
 
 def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
@@ -307,7 +307,7 @@ def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
     rows = read("a.csv", data, **yes).rows
     assert isinstance(rows, LogitSet)
     assert rows.labels.sum() == N
-    with pytest.raises(FileError, match="one row per sample and class.*give the role outcome"):
+    with pytest.raises(FileError, match=r"one row per sample and class.*give the role outcome"):
         read("a.csv", data, **no)
 
 

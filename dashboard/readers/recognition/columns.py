@@ -695,7 +695,7 @@ def score_alone(feature: Feature) -> dict[str, float]:
             "surely called a score": surely,
             "from 0 to 1": fractions,
             "percent": feature.is_percent and not fractions,
-            "from 0 to 100": hundred,
+            "from 0 to 100": hundred and not surely,
             "as logits are": signed,
             "neither shares nor logits": not (known or hundred or signed),
             "whole numbers": feature.whole and not feature.is_percent,
@@ -1003,7 +1003,7 @@ def _of_one(
         if score.place in places or total >= LEAST:
             yield Hypothesis(scores, evidence=own | alone)
         if score.is_number:
-            yield from _of_event(scores, own, score, truths)
+            yield from _of_event(scores, own, score, truths, given)
             yield from _of_prediction(scores, own, score, truths, alone)
 
 
@@ -1033,7 +1033,7 @@ def _several(
 
 
 def _of_event(
-    scores: Scores, own: Evidence, score: Feature, truths: _Truths
+    scores: Scores, own: Evidence, score: Feature, truths: _Truths, given: Given
 ) -> Iterator[Hypothesis]:
     columns = [f for f in truths.columns if f is not score]
     related: dict[int, Relation] = {
@@ -1047,6 +1047,8 @@ def _of_event(
         best = its_relation is not None and most > 3 and abs(its_relation.sure) == most
         beside = truths.alone[f.place] | pair(score, f, its_relation)
         beside |= worth(rises_most=best * min((most - next_) / 4, 1))
+        if given.get(f.place) == "outcome":  # which of its values is the event is asked
+            beside.pop("not two values", None)
         yield Hypothesis(scores, (f.place,), evidence=own | beside)
         if right := with_correct(score, f):
             of_right = {name: w for name, w in beside.items() if name in _OF_RIGHT}

@@ -448,12 +448,21 @@ def _which_outcome(
         roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
         changed = _chosen(h, roles, near, all_places)
         text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
-        why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
+        why = why_of(h, _OF_OUTCOME) if roles else "The outcomes are in another file."
         answers.setdefault(
             _truths(h),
             Answer(text or "None of them", why, _change(changed, features, options)),
         )
-    named = " or ".join(answer.label for answer in [*answers.values()] if '"' in answer.label)
+    names = [answer.label for answer in answers.values() if '"' in answer.label]
+    if len(names) == 1:
+        yes, no = sorted(answers.values(), key=lambda answer: answer.label not in names)
+        return Question(
+            f"column {names[0]}", f"may be the outcome: {yes.why.rstrip('.')}",
+            "Does it say what happened?",
+            (Answer("Yes, it is the outcome", "No other column fits.", yes.change),
+             Answer("No", "The outcomes are in another file.", no.change)),
+        )  # fmt: skip
+    named = " or ".join(names)
     return Question(
         "columns", f"columns that can be the outcome: {named}",
         "Which column says what happened?", tuple(answers.values())[:_MOST_ANSWERS],

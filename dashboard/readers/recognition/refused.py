@@ -410,7 +410,8 @@ def why_no_outcome(taken: Collection[int], features: Sequence[Feature]) -> str:
 
 def _needs_limit(feature: Feature) -> bool:
     """Return whether numbers may say what happened once they are cut at a limit."""
-    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS and not feature.is_share
+    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS
+    numbers = numbers and not terms.ID_WORDS & {*feature.words}
     return numbers and further_role(feature)[0] == "group" and not claims_score(feature)
 
 
@@ -538,7 +539,7 @@ def _ask_of_long(
     raise Question(
         f"column {quoted(name)}", "each value once in each sample, whose scores sum to 1",
         "Does it say what happened in each row?",
-        (Answer("Yes, it is the outcome", "Each row counts by itself; all values are equally frequent.",
+        (Answer("Yes, it is the outcome", "Each row counts by itself; all values are as frequent.",
                 options.with_roles((name, "outcome"))),
          Answer("No, it is the class that the score is of", "Then one row per sample is needed.",
                 options.with_roles((name, "group")))),
