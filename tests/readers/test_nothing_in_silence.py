@@ -967,6 +967,14 @@ OTHERS = (
           ("readmission", _of_three("unplanned", "none", "planned"), "p_readmit", "unplanned"),
           ("remark", _of_three("C", "S", "I"), "conf", "C"),
           ("situation", _of_three("denied", "in part", "granted"), "p_denial", "denied"))),
+    *(Case("numbers", f"{name}.csv", lambda own=name: csv(
+         {"pair": IDS, own: [round(2 * p - 1, 3) for p in RISK], "outcome": Y}), Expect(
+         (r"none beyond -0\.8.* as of similarities.*What are these.*Points of another scale",),
+         refused="Expected probabilities: map the points to these first"))
+      for name in ("cosine_similarity", "score", "compound_score")),
+    Case("numbers", "logit.csv", lambda: csv(
+         {"pair": IDS, "logit": [round(2 * p - 1, 3) for p in RISK], "outcome": Y}),
+         Expect((), N, EVENTS)),
     Case("numbers", "eval.csv", lambda: csv({"conf": RISK, "eval": _of_three("C", "S", "I")}),
          Expect(('"eval": may be the outcome.*Does it say what happened', "Which value"),
                 N, EVENTS)),

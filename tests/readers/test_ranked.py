@@ -321,6 +321,29 @@ def test_classes_in_rows_are_evaluated_by_what_the_user_calls_the_outcome() -> N
     assert rows.labels.sum() == N
 
 
+_TAGS = np.array(["O", "B-LOC", "B-PER", "I-PER"])
+_TRUE = np.random.default_rng(8).choice(4, 400, p=[0.7, 0.1, 0.1, 0.1])
+_SURE = np.random.default_rng(9).uniform(0.2, 1, 400).round(3)
+_SAID = np.where(np.random.default_rng(10).random(400) < _SURE, _TRUE, (_TRUE + 1) % 4)
+
+
+@pytest.mark.parametrize("name", ["pred", "prediction", "predicted", "model_answer"])
+@pytest.mark.parametrize("score", ["score", "p", "confidence"])
+def test_a_word_that_was_predicted_stands_beside_its_score(name: str, score: str) -> None:
+    """Though some scores are below chance, as of classes that a beam search left out."""
+    table = {"token": np.arange(400), "gold": _TAGS[_TRUE], name: _TAGS[_SAID], score: _SURE}
+    rows = read("a.tsv", text(table)).rows
+    assert isinstance(rows, EventScores)
+    assert rows.hits.mean() == (_TRUE == _SAID).mean()
+
+
+def test_a_column_is_the_predicted_class_where_the_user_says_so() -> None:
+    columns = {"y": _TRUE > 0, "x": _SAID > 0, "value": _SURE}
+    rows = read("a.csv", text(columns), roles=(("x", "prediction"), ("value", "score"))).rows
+    assert isinstance(rows, EventScores)
+    assert rows.hits.mean() == ((_TRUE > 0) == (_SAID > 0)).mean()
+
+
 def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)

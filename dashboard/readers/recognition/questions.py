@@ -1,6 +1,7 @@
 """Questions where another reading of a table is nearly as good, or none is told."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -455,12 +456,14 @@ def _which_outcome(
         )
     names = [answer.label for answer in answers.values() if '"' in answer.label]
     if len(names) == 1:
-        yes, no = sorted(answers.values(), key=lambda answer: answer.label not in names)
+        why = next(one.why for one in answers.values() if one.label in names)
         return Question(
-            f"column {names[0]}", f"may be the outcome: {yes.why.rstrip('.')}",
+            f"column {names[0]}", f"may be the outcome: {why.rstrip('.')}",
             "Does it say what happened?",
-            (Answer("Yes, it is the outcome", "No other column fits.", yes.change),
-             Answer("No", "The outcomes are in another file.", no.change)),
+            tuple(
+                replace(one, label="Yes, it is the outcome", why="No other column fits.")
+                if one.label in names else replace(one, label="No") for one in answers.values()
+            ),
         )  # fmt: skip
     named = " or ".join(names)
     return Question(
