@@ -7,6 +7,7 @@ PEERS := .venv-peers
 DCURVES := .venv-dcurves
 DOCS := .venv-docs
 ENGINES := .venv-engines
+STORE := .venv-store
 ADAPTERS := .venv-adapters
 RELEASE := .venv-release
 SHIPPED := .venv-shipped
@@ -59,7 +60,13 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 
 $(ENGINES)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark,store]"
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark]"
+	@touch $@
+
+# A server that speaks S3, for a test; it needs a python-dateutil before 3, so it has an environment of its own.
+$(STORE)/installed:
+	$(PYTHON) -m venv $(STORE)
+	$(STORE)/bin/python -m pip install --quiet --disable-pip-version-check "moto[server]==5.2.5"
 	@touch $@
 
 # As of the peers, torch comes first.
@@ -122,7 +129,7 @@ peers: $(PEERS)/installed $(DCURVES)/installed
 	$(PEERS)/bin/python -m tests.peers.run
 	$(DCURVES)/bin/python -m tests.peers.net_benefit
 
-engines: $(ENGINES)/installed
+engines: $(ENGINES)/installed $(STORE)/installed
 	$(ENGINES)/bin/python -m pytest tests/engines
 
 adapters: $(ADAPTERS)/installed
@@ -166,4 +173,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(ADAPTERS) $(RELEASE) $(SHIPPED)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(STORE) $(ADAPTERS) $(RELEASE) $(SHIPPED)

@@ -27,7 +27,7 @@ from dashboard.summaries import BY
 _BATCH = 1 << 18
 """Rows that are read at a time."""
 
-_WORTH = 1 << 24
+_WORTH = 1 << 25
 """Rows that are worth a process, which takes most of a second to begin."""
 
 _CHUNK = 1 << 26

@@ -2,10 +2,8 @@
 
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,8 +15,9 @@ from pyarrow import fs
 from dashboard.cli.main import main
 from tests.engines.test_dask import rows
 
-if find_spec("moto") is None:
-    pytest.skip("is of the extra store: make engines", allow_module_level=True)
+SERVER = Path(__file__).parents[2] / ".venv-store" / "bin" / "moto_server"
+if not SERVER.exists():
+    pytest.skip("is installed by make engines", allow_module_level=True)
 
 COLUMNS = "--score", "p", "--outcome", "y"
 
@@ -30,7 +29,7 @@ def options() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        [SERVER, "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
