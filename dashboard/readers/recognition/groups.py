@@ -15,6 +15,7 @@ from dashboard.readers.recognition.vocabulary import (
     begins,
     is_no_quantity,
     is_owner,
+    is_unit,
     sets_of,
     words_of,
 )
@@ -50,6 +51,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
         if fits:
             return cast("ColumnRole", role), why
     numbered = feature.is_number and feature.key in terms.INDEX_KEYS
+    surely = surely or (is_unit(words) and _are_numbered(feature))
     many = OWNERS if numbered or is_owner(words) else _GROUPS if surely else np.inf
     number, counts = feature.is_number, feature.is_number and feature.counts_up
     unlike = named or not (measure if number else _has_blanks(feature))
@@ -79,6 +81,11 @@ def says_sets(feature: Feature) -> bool:
     sets = {*sets_of(feature.kinds[0])}
     called = bool(terms.SET_COLUMNS.intersection(feature.words))
     return None not in sets and (len(sets) > 1 or called or "training" in sets)
+
+
+def _are_numbered(feature: Feature) -> bool:
+    texts = feature.column.texts or ()
+    return bool(texts) and all(any(map(str.isdigit, text)) for text in texts if text)
 
 
 def _has_blanks(feature: Feature) -> bool:
