@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dashboard.readers import recognition
 from dashboard.readers.formats import FORMATS, ending_of, first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
+from dashboard.readers.recognition.features import feature_of
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import (
     further_sets,
@@ -49,6 +50,7 @@ FEW = 5
 """Below so many rows, columns of other names may hold the same cells by chance."""
 _INDEX = ("", "__index_level_0__", "Unnamed: 0")
 """What an index of pandas is called, which says where each row was."""
+_FEW_TRUTHS = 12
 _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
@@ -93,7 +95,22 @@ def alike(files: Sequence[File]) -> bool:
     if any(file.headings != first.headings for file in files):
         return False
     kinds = {tuple(kind_of(file.column(c.name)) for c in first.table.columns) for file in files}
-    return len(kinds) == 1 or not all(file.bare for file in files)
+    if len(kinds) == 1:
+        return True
+    return not all(file.bare for file in files) and not any(
+        _are_score_and_truth(one, other) for one, other in combinations(files, 2)
+    )
+
+
+def _are_score_and_truth(one: File, other: File) -> bool:
+    """Return whether a column is of scores in one file, and of the truth of its rows in another."""
+    kinds = [
+        {kind_of(column), kind_of(its)}
+        for column in one.table.columns
+        if len(np.unique((its := other.column(column.name)).values)) <= _FEW_TRUTHS
+        or len(np.unique(column.values)) <= _FEW_TRUTHS
+    ]
+    return {"fractions", "whole"} in kinds and order_by_name(one, other)[0] is not None
 
 
 def has_other_columns(files: Sequence[File]) -> bool:
@@ -401,6 +418,8 @@ def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) ->
         remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
+        if (whole := _of_a_list((one, other), both, options, remarks)) is not None:
+            return whole
         _leave_out((one, other), name, len(here), options, remarks)
         one, other, order = _at(one, here), _at(other, there), there
         remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
@@ -548,6 +567,49 @@ def _leave_out(
         answer = Answer("Leave them out", f"{n_both:,} rows are in both.", {"leave_out": True})
         raise Question("files", text, "Leave out the rows that are in one file only?", (answer,))
     remarks.repairs.append(f"Left out: {text}.")
+
+
+def _of_a_list(
+    files: tuple[File, File], both: tuple[str, Array, Array], options: ReadingOptions,
+    remarks: Remarks,
+) -> File | None:  # fmt: skip
+    """Return all rows of a file, each with whether a list of those with the event has it, or ask.
+
+    None where neither file is such a list, or the user leaves out those that are not in it.
+    """
+    ways = zip(files, files[::-1], both[1:], strict=True)
+    fitting = [way for way in ways if len(way[2]) < way[0].table.n_rows and _lists(*way[1:])]
+    whole, listed, places = fitting[0] if fitting else (None, None, both[1])
+    if whole is None or listed is None or not _has_fractions(whole):
+        return None
+    name, n_rest = f"in {listed.name}", whole.table.n_rows - len(places)
+    counts = f"{len(places):,} of {whole.table.n_rows:,} rows are in {quoted(listed.name, 40)}"
+    if (name, "outcome") not in options.roles:
+        if options.leave_out:
+            return None
+        why = f"{len(places):,} rows with the event, {n_rest:,} without."
+        answers = (
+            Answer("Yes, the others did not have it", why, options.with_roles((name, "outcome"))),
+            Answer("Leave the others out", f"{len(places):,} rows are left.", {"leave_out": True}),
+        )
+        ask = "Does it list all rows with the event?"
+        raise Question("files", f"{counts}, by column {quoted(both[0], 30)}", ask, answers)
+    remarks.repairs.append(f"Outcome: {counts}; the other {n_rest:,} count as without the event.")
+    marks = np.zeros(whole.table.n_rows, dtype=np.int32)
+    marks[places] = 1
+    columns = (*whole.table.columns, Column(name, marks, ("no", "yes")))
+    return replace(whole, table=replace(whole.table, columns=columns))
+
+
+def _lists(file: File, places: Array) -> bool:
+    """Return whether another file has all rows of one that tells no two outcomes apart."""
+    rows = np.arange(file.table.n_rows)
+    return len(places) == len(rows) and all(
+        _names(column) is not None
+        or len(np.unique(column.values)) < 2
+        or feature_of(column, 0, rows, named=True).is_date
+        for column in file.table.columns
+    )
 
 
 def _as_counted(file: File, remarks: Remarks) -> File:
