@@ -26,7 +26,7 @@ help:
 	@echo "make release      build what a release has in dist/: wheel, sdist, SBOM, licences, hashed constraints, notes"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
-	@echo "make engines      count rows on a real cluster of two processes and on Spark, which it installs"
+	@echo "make engines      count rows on a real cluster of two processes, on Spark and in a store, which it installs"
 	@echo "make adapters     call MLflow, evaluate and torchmetrics for real, which it installs"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
@@ -59,7 +59,7 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 
 $(ENGINES)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark]"
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark,store]"
 	@touch $@
 
 # As of the peers, torch comes first.

@@ -916,6 +916,13 @@ def _other(name: str, columns: Columns, *asks: str, make: Any = csv, **more: Any
     return Case("numbers", name, lambda: make(columns), expect)
 
 
+_SITES = [f"site {k % 7}" for k in range(N)]
+
+
+def _of_three(event: str, *others: str) -> list[str]:
+    return [event if y else others[k % 2] for k, y in enumerate(Y)]
+
+
 def _weighed(
     name: str, make: Any = csv, ending: str = "csv", cells: Sequence[float] = _SIZES * 3
 ) -> Case:
@@ -949,8 +956,35 @@ OTHERS = (
     _other("deciles.csv", {"decile": range(1, 11), "avg_score": [0.05 + 0.1 * k for k in range(10)],
            "n": [100] * 10, "bads": [5 + 10 * k for k in range(10)]},
            '"n" and "bads": rows of groups', rows=1000, events=500, score="avg_score"),
-    _other("grade.csv", {"score": RISK, "grade": CLASS_OF},
-           refused='no outcomes, only scores: "grade" holds 3 values'),
+    Case("numbers", "grade.csv", lambda: csv({"score": RISK, "grade": CLASS_OF}), Expect(
+         ('no outcomes, only scores: "grade" holds 3 values.*Which column.*Take "grade"',
+          'the values "0", "1", "2".*Which value.*None of these'), refused="but no scores")),
+    *(Case("numbers", f"{name}.csv", lambda own=(name, cells, score): csv(
+         {"case_no": IDS, own[2]: RISK, "site": _SITES, own[0]: own[1]}), Expect(
+         (rf'no outcomes, only scores.*Which column says what happened\? Take "{name}"',
+          rf'"{name}": the values.*Which value does the score predict\? {event}$'), N, EVENTS))
+      for name, cells, score, event in (
+          ("readmission", _of_three("unplanned", "none", "planned"), "p_readmit", "unplanned"),
+          ("remark", _of_three("C", "S", "I"), "conf", "C"),
+          ("situation", _of_three("denied", "in part", "granted"), "p_denial", "denied"))),
+    *(Case("numbers", f"{name}.csv", lambda own=name: csv(
+         {"pair": IDS, own: [round(2 * p - 1, 3) for p in RISK], "outcome": Y}), Expect(
+         (r"none beyond -0\.8.* as of similarities.*What are these.*Points of another scale",),
+         refused="Expected probabilities: map the points to these first"))
+      for name in ("cosine_similarity", "score", "compound_score")),
+    Case("numbers", "logit.csv", lambda: csv(
+         {"pair": IDS, "logit": [round(2 * p - 1, 3) for p in RISK], "outcome": Y}),
+         Expect((), N, EVENTS)),
+    Case("numbers", "eval.csv", lambda: csv({"conf": RISK, "eval": _of_three("C", "S", "I")}),
+         Expect(('"eval": may be the outcome.*Does it say what happened', "Which value"),
+                N, EVENTS)),
+    Case("numbers", "points.csv", lambda: csv({"line": IDS, "confidence": [
+         round(100 * p) for p in RISK], "cer": [1 - p for p in RISK]}), Expect(
+         ('"confidence" or "cer".*Which of these is the score', "What are these"),
+         refused='no outcomes, only scores: "cer" holds numbers: make a column')),
+    Case("numbers", "marked-words.csv", lambda: csv({"word": _SITES, "conf": RISK,
+         "note": ["C" if y else "" for y in Y]}), Expect(
+         ('no outcomes, only scores.*Which column says what happened',), N, EVENTS)),
     _weighed("w"), _weighed("n"), _weighed("wt", parquet_of, "parquet"),
     _weighed("count", records, "json"),
     _weighed("obs_count", xlsx, "xlsx"), _weighed("w", cells=OTHER),

@@ -35,6 +35,7 @@ _MATTERS = frozenset(
 )
 
 NO_SCORE, NO_OUTCOME = "No column can be a score", "No column can be the outcome"
+_OF_SCORES = {"score", "class", "ranked score"}
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
@@ -50,10 +51,11 @@ def recognise(table: FileTable, options: ReadingOptions) -> Reading:
     if not roles_of(best) or (not given and best.total <= 0):
         raise refused.no_reading(features)
     best = _of_same_order(best, fitting, features)
-    refused.refuse_names(best, features)
-    refused.refuse_sums(best, features)
+    if not _OF_SCORES & {*given.values()}:
+        refused.refuse_names(best, features)
+        refused.refuse_sums(best, features)
     refused.refuse_words(best, features, options)
-    refused.refuse_long(features, table)
+    refused.refuse_long(features, table, given, options)
     if "events" not in given.values():
         refused.ask_of_groups(best, features, options)
     refused.ask_of_families(best, fitting, features, options)

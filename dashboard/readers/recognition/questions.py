@@ -1,6 +1,7 @@
 """Questions where another reading of a table is nearly as good, or none is told."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -448,12 +449,23 @@ def _which_outcome(
         roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
         changed = _chosen(h, roles, near, all_places)
         text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
-        why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
+        why = why_of(h, _OF_OUTCOME) if roles else "The outcomes are in another file."
         answers.setdefault(
             _truths(h),
             Answer(text or "None of them", why, _change(changed, features, options)),
         )
-    named = " or ".join(answer.label for answer in [*answers.values()] if '"' in answer.label)
+    names = [answer.label for answer in answers.values() if '"' in answer.label]
+    if len(names) == 1:
+        why = next(one.why for one in answers.values() if one.label in names)
+        return Question(
+            f"column {names[0]}", f"may be the outcome: {why.rstrip('.')}",
+            "Does it say what happened?",
+            tuple(
+                replace(one, label="Yes, it is the outcome", why="No other column fits.")
+                if one.label in names else replace(one, label="No") for one in answers.values()
+            ),
+        )  # fmt: skip
+    named = " or ".join(names)
     return Question(
         "columns", f"columns that can be the outcome: {named}",
         "Which column says what happened?", tuple(answers.values())[:_MOST_ANSWERS],

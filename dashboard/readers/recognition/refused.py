@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,14 @@ from dashboard.readers.recognition.columns import (
     worth,
 )
 from dashboard.readers.recognition.events import names_event
-from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
+from dashboard.readers.recognition.features import (
+    Feature,
+    feature_of,
+    main_kinds,
+    says_the_same,
+    spread,
+    table_of,
+)
 from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.outcomes import OR
 from dashboard.readers.recognition.questions import say_the_same, which_scores
@@ -409,7 +416,8 @@ def why_no_outcome(taken: Collection[int], features: Sequence[Feature]) -> str:
 
 def _needs_limit(feature: Feature) -> bool:
     """Return whether numbers may say what happened once they are cut at a limit."""
-    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS and not feature.is_share
+    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS
+    numbers = numbers and not terms.ID_WORDS & {*feature.words}
     return numbers and further_role(feature)[0] == "group" and not claims_score(feature)
 
 
@@ -486,8 +494,18 @@ def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Reading
             )  # fmt: skip
 
 
-def refuse_long(features: Sequence[Feature], table: FileTable) -> None:
-    """Refuse one row per sample and class, whose scores sum to 1 within each sample."""
+def refuse_long(
+    features: Sequence[Feature],
+    table: FileTable,
+    given: Mapping[int, ColumnRole],
+    options: ReadingOptions,
+) -> None:
+    """Refuse one row per sample and class, whose scores sum to 1 within each sample.
+
+    Where no other column says what happened, as of two players of a match, it is asked.
+    """
+    if "outcome" in given.values():
+        return
     shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
     for f in features:
         n_samples = table.n_rows // max(f.n_kinds, 1)
@@ -501,10 +519,37 @@ def refuse_long(features: Sequence[Feature], table: FileTable) -> None:
             sums = [values.reshape(n_samples, -1).sum(axis=1), values.reshape(-1, n_samples).sum(0)]
             sums += [np.bincount(k.kinds[1], values, n_samples) for k in ids if not k.blank]
             if any((np.abs(s - 1) < _OFF).all() for s in sums):
+                if not any(_is_true_class(k, f, n_samples) for k in features if k is not f):
+                    _ask_of_long(f, given, options)
                 raise FileError(
                     "table", f"one row per sample and class, by column {quoted(f.name)}",
-                    "one row per sample: pivot the table so that each class has a column",
+                    "one row per sample: pivot the table so that each class has a column; or"
+                    " give the role outcome to the column that says what happened in each row",
                 )  # fmt: skip
+
+
+def _is_true_class(feature: Feature, classes: Feature, n_samples: int) -> bool:
+    """Return whether a column of a long table names the true class, or marks its rows."""
+    marked = feature.main is not None and feature.counts[feature.main[1]] == n_samples
+    same = feature.n_kinds > 1 and feature.folded_kinds <= classes.folded_kinds
+    return (same or marked) and not says_the_same(feature, classes)
+
+
+def _ask_of_long(
+    classes: Feature, given: Mapping[int, ColumnRole], options: ReadingOptions
+) -> None:
+    """Ask whether the only column with each value once a sample is of classes or of outcomes."""
+    if given.get(classes.place) == "group":
+        return
+    name = classes.name
+    raise Question(
+        f"column {quoted(name)}", "each value once in each sample, whose scores sum to 1",
+        "Does it say what happened in each row?",
+        (Answer("Yes, it is the outcome", "Each row counts by itself; all values are as frequent.",
+                options.with_roles((name, "outcome"))),
+         Answer("No, it is the class that the score is of", "Then one row per sample is needed.",
+                options.with_roles((name, "group")))),
+    )  # fmt: skip
 
 
 def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:

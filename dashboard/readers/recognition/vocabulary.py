@@ -47,7 +47,7 @@ WEAK_LABEL_KEYS = _set("""
     zielgrosse esito desfecho variable_cible uitkomst ausgang actual_labels human_label label_id
     label_idx label_true labels_int labels_true manual_label observed real target_label
     target_labels gt_label gt_labels gt_class ground_truth_label ground_truth_labels result
-    results finding verdict gold_standard
+    results finding verdict gold_standard eval evaluation
 """)
 TABLE_KEYS = _set("""
     logit logits output outputs prob probs probability probabilities proba y_prob y_proba y_pred
