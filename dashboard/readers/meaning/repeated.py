@@ -199,7 +199,8 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
     owners = (c for c in owners if all(map(_NUMBERED.fullmatch, c.texts or ())))
     by_name: dict[str, _Ids] = {}
     for column in (*part.ids, *owners):
-        if column.unread or column.values.ndim != 1 or _are_folds(column):
+        folds = column.texts and all(map(_FOLD.fullmatch, column.texts))
+        if column.unread or column.values.ndim != 1 or folds:
             continue
         values, blank = column.values, np.isnan(column.values)
         if column.texts is not None:
@@ -208,10 +209,6 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
         if ids is not None:
             by_name[column.name] = np.flatnonzero(~blank), ids.values[~blank]
     return by_name
-
-
-def _are_folds(column: Column) -> bool:
-    return bool(column.texts) and all(map(_FOLD.fullmatch, column.texts or ()))
 
 
 def _of_ids(
