@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dashboard.readers import recognition
 from dashboard.readers.formats import FORMATS, ending_of, first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
+from dashboard.readers.recognition.features import feature_of
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import (
     further_sets,
@@ -49,6 +50,7 @@ FEW = 5
 """Below so many rows, columns of other names may hold the same cells by chance."""
 _INDEX = ("", "__index_level_0__", "Unnamed: 0")
 """What an index of pandas is called, which says where each row was."""
+_FEW_TRUTHS = 12
 _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
@@ -68,14 +70,14 @@ class File:
     apart: str | None = None  # what its name has that those beside it have not; None if alone
 
     @property
-    def own(self) -> str:
-        """What of its name may say its set."""
-        return self.name if self.apart is None else self.apart
-
-    @property
     def role(self) -> Role:
         """The set that its name speaks of."""
-        return role_of(self.own)[0]
+        return role_of(self.name if self.apart is None else self.apart)[0]
+
+    @property
+    def is_training(self) -> bool:
+        """Whether its name speaks of rows that a model was trained on."""
+        return is_training(self.name if self.apart is None else self.apart)
 
     @property
     def headings(self) -> set[str]:
@@ -93,7 +95,16 @@ def alike(files: Sequence[File]) -> bool:
     if any(file.headings != first.headings for file in files):
         return False
     kinds = {tuple(kind_of(file.column(c.name)) for c in first.table.columns) for file in files}
-    return len(kinds) == 1 or not all(file.bare for file in files)
+    same = len(kinds) == 1 or not all(file.bare for file in files)
+    return same and not any(_are_score_and_truth(*pair) for pair in combinations(files, 2))
+
+
+def _are_score_and_truth(one: File, other: File) -> bool:
+    """Return whether a column is of scores in one file, and of the truth of its rows in another."""
+    pairs = [(column, other.column(column.name)) for column in one.table.columns]
+    unlike = [pair for pair in pairs if {*map(kind_of, pair)} == {"fractions", "whole"}]
+    few = [min(len(np.unique(c.values)) for c in pair) <= _FEW_TRUTHS for pair in unlike]
+    return any(few) and order_by_name(one, other)[0] is not None
 
 
 def has_other_columns(files: Sequence[File]) -> bool:
@@ -398,16 +409,15 @@ def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) ->
     order, name = order_by_name(one, other)
     if order is not None:
         other = _at(other, order)
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
+        if (whole := _of_a_list((one, other), both, options, remarks)) is not None:
+            return whole
         _leave_out((one, other), name, len(here), options, remarks)
         one, other, order = _at(one, here), _at(other, there), there
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (alike_ids := _order_of_likened(one, other, options, remarks)) is not None:
         one, other, name = alike_ids
         order = np.arange(one.table.n_rows)
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
@@ -415,7 +425,9 @@ def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) ->
             wanted = "as many labels as values, or one column of ids in both"
             raise FileError("files", counts, wanted)
         one, other = _as_counted(one, remarks), _as_counted(other, remarks)
-        remarks.notes.append(f"{names} were put side by side in the order of their rows.")
+    by_name = f"joined by column {quoted(name, 30)}"
+    how = "put side by side in the order of their rows" if order is None else by_name
+    remarks.notes.append(f"{names} were {how}.")
     new = []
     for column in other.table.columns:
         if column.name not in one.headings:
@@ -548,6 +560,50 @@ def _leave_out(
         answer = Answer("Leave them out", f"{n_both:,} rows are in both.", {"leave_out": True})
         raise Question("files", text, "Leave out the rows that are in one file only?", (answer,))
     remarks.repairs.append(f"Left out: {text}.")
+
+
+def _of_a_list(
+    files: tuple[File, File], both: tuple[str, Array, Array], options: ReadingOptions,
+    remarks: Remarks,
+) -> File | None:  # fmt: skip
+    """Return all rows of a file, each with whether a list of those with the event has it, or ask.
+
+    None where neither file is such a list, or the user leaves out those that are not in it.
+    """
+    ways = zip(files, files[::-1], both[1:], strict=True)
+    scored = [way for way in ways if len(way[2]) < way[0].table.n_rows and _has_fractions(way[0])]
+    fitting = [way for way in scored if _lists(*way[1:])]
+    if not fitting:
+        return None
+    whole, listed, places = fitting[0]
+    name, n_rest = f"in {listed.name}", whole.table.n_rows - len(places)
+    counts = f"{len(places):,} of {whole.table.n_rows:,} rows are in {quoted(listed.name, 40)}"
+    if (name, "outcome") not in options.roles:
+        if options.leave_out:
+            return None
+        why = f"{len(places):,} rows with the event, {n_rest:,} without."
+        answers = (
+            Answer("Yes, the others did not have it", why, options.with_roles((name, "outcome"))),
+            Answer("Leave the others out", f"{len(places):,} rows are left.", {"leave_out": True}),
+        )
+        ask = "Does it list all rows with the event?"
+        raise Question("files", f"{counts}, by column {quoted(both[0], 30)}", ask, answers)
+    remarks.repairs.append(f"Outcome: {counts}; the other {n_rest:,} count as without the event.")
+    marks = np.zeros(whole.table.n_rows, dtype=np.int32)
+    marks[places] = 1
+    columns = (*whole.table.columns, Column(name, marks, ("no", "yes")))
+    return replace(whole, table=replace(whole.table, columns=columns))
+
+
+def _lists(file: File, places: Array) -> bool:
+    """Return whether another file has all rows of one that tells no two outcomes apart."""
+    rows = np.arange(file.table.n_rows)
+    return len(places) == len(rows) and all(
+        _names(column) is not None
+        or len(np.unique(column.values)) < 2
+        or feature_of(column, 0, rows, named=True).is_date
+        for column in file.table.columns
+    )
 
 
 def _as_counted(file: File, remarks: Remarks) -> File:
@@ -793,7 +849,7 @@ def _not_left_out(
 
 def _without_training(files: list[File], remarks: Remarks) -> list[File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
-    left = [file for file in files if file.role == "rows" and is_training(file.own)]
+    left = [file for file in files if file.role == "rows" and file.is_training]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
         return files
@@ -852,7 +908,7 @@ def _two_sets(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
-    if is_training(fitted.own) or (is_training(fitted.name) and role_of(fitted.name)[0] == "rows"):
+    if fitted.is_training or (is_training(fitted.name) and role_of(fitted.name)[0] == "rows"):
         remarks.doubts.append(
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
@@ -943,7 +999,7 @@ def _by_role(files: Sequence[File]) -> list[list[File]]:
 
 def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
     """Return two sets in their order, where a name tells which is which."""
-    trained = [is_training(pair[0].own) for pair in pairs]
+    trained = [pair[0].is_training for pair in pairs]
     if trained[0] != trained[1]:
         return pairs if trained[0] else pairs[::-1]
     one, other = (pair[0].name for pair in pairs)

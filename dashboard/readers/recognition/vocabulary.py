@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 _LONGEST = 200
 _PARTS = re.compile(
@@ -268,7 +269,7 @@ OWNER_WORDS = _set("""
 
 ITEM_WORDS = _set("""
     loan account case order ticket question event item image claim contract device stay admission
-    encounter
+    encounter game matchup session race file document utterance recording
 """)
 LIMIT_WORDS = _set("lower upper low high lo hi lwr upr lcl ucl lb ub")
 """What the ends of an interval are called."""
@@ -282,8 +283,10 @@ MODEL_WORDS = _set("""
 _NUMBER_WORDS = _set("no num number numero code ref identificador name")
 _OWNERS_ABROAD = _set("""
     proband probanden patienten kunde kunden kundennr fall fallnr cliente paciente paziente sujeto
-    persona patiente
+    persona patiente pat subj utt
 """)
+_NUMBERED = re.compile(r"(.{3,}?)(nr|nummer)")
+"""As numbers are called in one word, such as that of a patient."""
 _NO_IDS = _set("index idx key")
 _GROUP_WORDS = _set("group groups cluster clusters gruppe gruppen groupe grupo gruppo")
 DATE_WORDS = _set("""
@@ -403,11 +406,28 @@ def is_owner(words: Iterable[str]) -> bool:
 
     >>> is_owner(["patient"]), is_owner(["loan", "no"]), is_owner(["loan"]), is_owner(["mrn"])
     (True, True, False, True)
+    >>> is_owner(["patientennr"])
+    True
     """
-    own = {*words}
+    own = _parted(words)
     owners = OWNER_WORDS | _OWNERS_ABROAD
     numbered = own & (owners | ITEM_WORDS) and own & (_NUMBER_WORDS | SURE_ID_WORDS)
     return bool(numbered or (own and own <= owners | (SURE_ID_WORDS - _NO_IDS)))
+
+
+def _parted(words: Iterable[str]) -> set[str]:
+    parts = (match.groups() if (match := _NUMBERED.fullmatch(w)) else (w,) for w in words)
+    return {*chain.from_iterable(parts)}
+
+
+def is_unit(words: Iterable[str]) -> bool:
+    """Return whether a heading is of a number of something, or of what many rows may be of.
+
+    >>> is_unit(["ifp", "id"]), is_unit(["loan"]), is_unit(["index"]), is_unit(["loan", "amount"])
+    (True, True, False, False)
+    """
+    own = _parted(words)
+    return bool(own & (SURE_ID_WORDS - _NO_IDS)) or (bool(own) and own <= ITEM_WORDS)
 
 
 def is_no_quantity(words: Iterable[str]) -> bool:
