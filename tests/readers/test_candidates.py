@@ -89,6 +89,22 @@ def test_counts_are_read_as_one_or_more() -> None:
     np.testing.assert_array_equal(labels(upload), HAPPENED)
 
 
+def test_few_rows_above_one_are_a_count_too_where_the_numbers_go_on() -> None:
+    counts = HAPPENED.copy()
+    counts[np.flatnonzero(HAPPENED)[:6]] = 2, 2, 2, 3, 3, 4
+    question = asked(table("claim_prob,ClaimNb", RISK, counts))
+    assert [one.label for one in question.answers] == ["1 or more", "Leave out 6 rows"]
+    upload = read("a.csv", table("claim_prob,ClaimNb", RISK, counts), **question.answers[0].change)
+    np.testing.assert_array_equal(labels(upload), HAPPENED)
+
+
+def test_each_of_two_values_is_offered_where_the_scores_contradict_the_words() -> None:
+    state = np.where(HAPPENED == 1, "MERGED", "CLOSED").astype(object)
+    state[::9] = "OPEN"
+    offered = [one.label for one in asked(table("merge_score,state", RISK, state)).answers[1:]]
+    assert offered == [f"Count as {quoted}" for quoted in ('"not MERGED"', '"not CLOSED"')]
+
+
 STATUS = np.where(
     HAPPENED == 1,
     _RNG.choice(["Charged Off", "Default"], N),

@@ -192,11 +192,19 @@ def _reading(
         if why == "equals the outcome" and not may_weigh(f)
     ]
     doubts += [f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed]
+    doubts += [
+        f"Column {quoted(features[place].name)} {_CHOSEN}" for place in outcome
+        if features[place].is_two and features[place].folded_kinds <= terms.CASE_VALUES
+    ]  # fmt: skip
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
     )
 
 
+_CHOSEN = (
+    "tells cases from controls: if these were chosen, as two controls for each case, the observed"
+    " frequency is that of the choice. Give the true share of the event as its prevalence."
+)
 _FOLLOWED = (
     "seems to say how long each row was followed, which is not taken into account: a row that was"
     " followed for less time than the score looks ahead counts as one without the event, so the"

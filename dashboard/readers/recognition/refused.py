@@ -52,7 +52,7 @@ _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
 _MANY_ABOVE = 0.1
-"""Share of rows above 1 from which an outcome of 0, 1, 2, ... is a count."""
+"""Share of rows above 1 from which an outcome of 0, 1 and 2 is a count, as with 3 it is."""
 
 _NEEDLESS = frozenset({"prediction", "set", "class"})
 _MARKS = _MOST_STRAYS = 0.5
@@ -74,7 +74,7 @@ class _Fault:
     rows: NDArray[np.bool_]
     reasons: Counter[str]
     none_is: str = ""
-    event: str = ""
+    events: tuple[str, ...] = ()  # that all other rows may be the opposite of
     more: str = ""
     """The event and the numbers above it, of a count."""
 
@@ -146,10 +146,10 @@ def _as_count(faults: list[_Fault]) -> Iterator[Answer]:
 def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
     """Offer to count outcomes that are neither as the other of the two."""
     for fault in faults:
-        if fault.event and not {"blank", "NaN", "infinite"} & fault.reasons.keys():
-            why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
-            text = f"Count as {quoted(f'not {fault.event}', 30)}"
-            yield Answer(text, why, {"event": fault.event})
+        unknown = {"blank", "NaN", "infinite"} & fault.reasons.keys()
+        for event in fault.events if not unknown and not fault.more else ():
+            why = f"The event is {plain(event, 30)}; all other rows count alike."
+            yield Answer(f"Count as {quoted(f'not {event}', 30)}", why, {"event": event})
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:
@@ -219,7 +219,7 @@ def _with_strays(
     fault: _Fault, table: FileTable, reading: Reading, options: ReadingOptions
 ) -> _Fault:
     """Add outcomes that are none of those that the score, or one column a class, is of."""
-    column, none_is, event = fault.column, " of no class", ""
+    column, none_is, events = fault.column, " of no class", tuple[str, ...]()
     if "class" in reading.roles:
         fits = _fit_classes(column, table, reading, options) | fault.rows
     elif "score" in reading.roles and not {"prediction", "correct"} & {*reading.roles}:
@@ -230,7 +230,11 @@ def _with_strays(
         names, codes = outcome.kinds
         no, yes = (names[k] for k in main)
         none_is = f" neither {quoted(no, 20)} nor {quoted(yes, 20)}"
-        event = yes if names_event(names, main) else ""
+        if names_event(names, main):
+            score = reading.columns_of(table, "score")[0]
+            own = np.zeros(table.n_rows) if score.is_text else np.nan_to_num(score.values)
+            low, high = (own[codes == k].mean() for k in main)
+            events = (no, yes) if low > high else (yes,)
         fits = np.isin(codes, main) | fault.rows
     else:
         return fault
@@ -240,10 +244,11 @@ def _with_strays(
     for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
         text = f"{kind:g}" if column.texts is None else column.texts[kind]
         fault.reasons[quoted(text, 20)] += count
-    counts_up = column.texts is None and event == "1" and kinds.tolist()[:1] == [2]
-    counts_up = counts_up and np.mean(~fits) > _MANY_ABOVE
+    counts_up = column.texts is None and "1" in events and kinds.tolist()[:1] == [2]
+    in_turn = len(kinds) > 1 and kinds.tolist() == [*range(2, len(kinds) + 2)]
+    counts_up = counts_up and (in_turn or np.mean(~fits) > _MANY_ABOVE)
     more = OR.join(["1", *(f"{kind:g}" for kind in kinds.tolist())]) if counts_up else ""
-    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event, more=more)
+    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, events=events, more=more)
 
 
 def _fit_classes(
@@ -552,11 +557,21 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
         return
     wholes = [f for f in features if f.is_number and f.whole and f.low >= 0]
     wholes = [f for f in wholes if (np.diff(f.column.values) != 1).any()]
+    many = [f for f in wholes if f.n_kinds > min(_FEW_KINDS, len(f.column.values) / 2)]
+    events, others = (
+        [f for f in many if begins(f.words, stems)]
+        for stems in (terms.EVENT_STEMS, terms.QUIET_STEMS)
+    )
+    if events and others:
+        field = f"columns {quoted(others[0].name)} and {quoted(events[0].name)}"
+        text = "rows of groups: how many are without the event, and how many with it"
+        wanted = f"a column of their sum, named n, beside {quoted(events[0].name)}"
+        raise FileError(field, text, wanted)
     rates = [f for f in features if f.is_share and {*f.words} & terms.LABEL_WORDS]
     for n in wholes:
         counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]
         for f in (*counts, *rates):
-            if n.key not in _GROUP_SIZES or n.high <= 1:
+            if n.high <= 1 or not (n.key in _GROUP_SIZES or _foretells(best, n, f, features)):
                 continue
             field = f"columns {quoted(n.name)} and {quoted(f.name)}"
             text = "rows of groups: how many each holds, and how often the event happened"
@@ -567,6 +582,15 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
             why = "Each row then counts as so many with the event and so many without."
             ask = f"Did the event happen in {quoted(f.name)} of {quoted(n.name)} cases?"
             raise Question(field, text, ask, (Answer("Yes", why, {"roles": roles}),))
+
+
+def _foretells(best: Hypothesis, n: Feature, f: Feature, features: Sequence[Feature]) -> bool:
+    """Return whether so many events as are counted are about those of the scores of so many."""
+    if best.one is None or not f.claims_outcome or not f.high:
+        return False
+    score = features[best.one]
+    expected = float(np.sum(score.column.values * n.column.values)) / (1 if score.is_share else 100)
+    return 0.5 * expected < float(np.sum(f.column.values)) < 2 * expected
 
 
 def ask_of_families(
