@@ -105,6 +105,18 @@ def test_each_of_two_values_is_offered_where_the_scores_contradict_the_words() -
     assert offered == [f"Count as {quoted}" for quoted in ('"not MERGED"', '"not CLOSED"')]
 
 
+def test_limits_are_said_to_be_the_lowest_or_highest() -> None:
+    few = [f"{p:.2f}" if k > 5 else "<0.2" for k, p in enumerate(RISK)]
+    leave = asked(table("risk,event", few, HAPPENED)).answers[0]
+    assert "without them the mean changes" in leave.why
+
+
+def test_classes_are_called_as_the_cells_call_them() -> None:
+    names = np.array(["Class1", "Class2"])
+    upload = read("a.csv", table("obs,Class1,Class2", names[HAPPENED], 1 - RISK, RISK))
+    assert upload.class_names == ("Class1", "Class2")
+
+
 STATUS = np.where(
     HAPPENED == 1,
     _RNG.choice(["Charged Off", "Default"], N),

@@ -27,6 +27,7 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
+from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.records import ColumnRole, FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, quoted
 
@@ -180,6 +181,9 @@ def _reading(
     scores = chosen.scores
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
+    headings = tuple(features[place].name for place in scores.places) if names and scores else ()
+    kinds = features[outcome[0]].folded_kinds if outcome else frozenset()
+    names = headings if {*map(folded, headings)} >= kinds > set() else names  # as the cells say
     event, remarks = event_of(chosen, features, options)
     notes = (*_notes(chosen, features, given), *remarks)
     proposals = tuple(proposals_of(features, roles, options))

@@ -58,6 +58,8 @@ _NEEDLESS = frozenset({"prediction", "set", "class"})
 _MARKS = _MOST_STRAYS = 0.5
 _FEW_OF_TEXTS = 0.2
 _CODES = [*map(float, terms.NEITHER_NUMBERS)]
+_SCORES = {"score", "class", "ranked score"}
+_BEYOND = re.compile('"[\u2039\u203a\u2264\u2265~]')
 _LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
 _NEAR = 1e-6
 _ABOVE = "outside 0 to 1"
@@ -104,6 +106,9 @@ def usable_rows(
     summary = _listed(faults, n_cut)
     remain = f"{n_all - n_bad:,} rows remain."
     rows_ = "row" if n_bad == 1 else "rows"
+    reasons = [r for fault in faults if fault.role in _SCORES for r in fault.reasons]
+    if any(map(_BEYOND.match, reasons)):
+        remain += " The cells with limits are the lowest or highest: without them the mean changes."
     leave = Answer(f"Leave out {n_bad:,} {rows_}", remain, {"leave_out": True})
     _ask_of_columns(faults, leave, options, table.n_rows, everything=bool(bad.all()))
     if not options.leave_out:
