@@ -14,7 +14,7 @@ from calibcore.strips import row_strips
 from calibcore.subgroups import Places, settled_group
 from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
-from dashboard.readers.recognition.groups import FEW_VALUES, NAME, NUMBER_RANGES
+from dashboard.readers.recognition.groups import FEW_VALUES, NAME, NUMBER_RANGES, ONE_VALUE
 from dashboard.readers.recognition.vocabulary import begins, is_owner, key_of, words_of
 from dashboard.readers.records import (
     Array,
@@ -134,10 +134,12 @@ def which_outcome(
     scores = set[str]()
     for place, (name, use) in enumerate(zip(preview.headings, preview.uses, strict=True)):
         cells = [row[place] for row in preview.rows]
-        named = preview.roles[place : place + 1] in (("id",), ("date",))
+        why = preview.reasons[place] if preview.reasons else ONE_VALUE
+        if preview.roles[place : place + 1] == ("date",):
+            values.pop(name, None)
         if use in ("class", "score"):
             scores |= {*words_of(name)}
-        if use == "left out" and not named and len(different := {*cells}) < len(cells):
+        if use == "left out" and why == ONE_VALUE and len(different := {*cells}) < len(cells):
             values[name] = tuple(sorted(different))
     by_user = {visible(name, NAME) for name, _ in options.roles}
     full = {visible(name, NAME): name for name in contents.uses}

@@ -588,7 +588,7 @@ OF_USE: Mapping[str, ColumnRole] = {
 }  # fmt: skip
 """Roles of what is known by its use alone: arrays, and columns beyond the preview's."""
 
-NOT_DETECTED = "Not detected"
+UNDECIDED = "Not decided yet"
 CHOSEN = "chosen by you"
 UNNAMED = "no name"
 

@@ -975,6 +975,25 @@ OTHERS = (
     Case("numbers", "logit.csv", lambda: csv(
          {"pair": IDS, "logit": [round(2 * p - 1, 3) for p in RISK], "outcome": Y}),
          Expect((), N, EVENTS)),
+    _other("masterscale.csv", {"rating": IDS[:40], "PD": [f"{p:.2%}" for p in _GROUPS["score"]],
+           "obligors": [f'"{100 * n:,}"' for n in _SIZES],
+           "defaults": [100 * k for k in _GROUPS["events"]]},
+           '"defaults" of "obligors" cases', rows=100 * sum(_SIZES),
+           events=100 * sum(_GROUPS["events"]), says=("Commas mark thousands in obligors",)),
+    _other("goods.csv", {"pd": _GROUPS["score"], "goods": _SIZES[::-1], "bads": _SIZES},
+           refused="without the event, and how many with it. Expected a column of their sum"),
+    Case("numbers", "merged.csv", lambda: csv({"merge_score": RISK, "state": [
+         "OPEN" if k % 9 == 0 else ("CLOSED", "MERGED")[y] for k, y in enumerate(Y)]}), Expect(
+         ('Leave these rows out', 'Which one is the event. "MERGED"'), N - 14)),
+    *(Case("numbers", f"{yes}.csv", lambda own=(yes, no): csv(
+         {"pair_no": [k // 3 for k in range(N)], "risk": RISK, "group": of_words(*own[::-1])}),
+         Expect((), N, EVENTS, says=(
+             '"group" tells cases from controls.*true share',)))
+      for yes, no in (("case", "control"), ("Fall", "Kontrolle"), ("cas", "t\xe9moin"))),
+    *(Case("numbers", f"{name}.csv", lambda own=name: csv(
+         {"risk": RISK, own: of_words("control", "case")}),
+         Expect((), N, EVENTS, says=(f'"{name}" tells cases from controls',)))
+      for name in ("outcome", "status")),
     Case("numbers", "eval.csv", lambda: csv({"conf": RISK, "eval": _of_three("C", "S", "I")}),
          Expect(('"eval": may be the outcome.*Does it say what happened', "Which value"),
                 N, EVENTS)),

@@ -27,6 +27,7 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
+from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.records import ColumnRole, FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, quoted
 
@@ -180,6 +181,9 @@ def _reading(
     scores = chosen.scores
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
+    headings = tuple(features[place].name for place in scores.places) if names and scores else ()
+    kinds = features[outcome[0]].folded_kinds if outcome else frozenset()
+    names = headings if {*map(folded, headings)} >= kinds > set() else names  # as the cells say
     event, remarks = event_of(chosen, features, options)
     notes = (*_notes(chosen, features, given), *remarks)
     proposals = tuple(proposals_of(features, roles, options))
@@ -192,11 +196,19 @@ def _reading(
         if why == "equals the outcome" and not may_weigh(f)
     ]
     doubts += [f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed]
+    doubts += [
+        f"Column {quoted(features[place].name)} {_CHOSEN}" for place in outcome
+        if features[place].is_two and features[place].folded_kinds <= terms.CASE_VALUES
+    ]  # fmt: skip
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
     )
 
 
+_CHOSEN = (
+    "tells cases from controls: if these were chosen, as two controls for each case, the observed"
+    " frequency is that of the choice. Give the true share of the event as its prevalence."
+)
 _FOLLOWED = (
     "seems to say how long each row was followed, which is not taken into account: a row that was"
     " followed for less time than the score looks ahead counts as one without the event, so the"

@@ -651,7 +651,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         bool(words & terms.LABEL_WORDS) and not predicted
     )
     event = happens(feature) and two
-    happened = two and bool(says_event(kinds))
+    happened = two and bool(says_event(kinds) or kinds <= terms.CASE_VALUES)
     decided = happened or (two and kinds <= terms.YES | terms.NO)
     other = begins(words, terms.GROUP_STEMS) or begins(words, terms.MEASURE_STEMS)
     other = other or bool(
@@ -1049,8 +1049,8 @@ def _of_event(
         best = its_relation is not None and most > 3 and abs(its_relation.sure) == most
         beside = truths.alone[f.place] | pair(score, f, its_relation)
         beside |= worth(rises_most=best * min((most - next_) / 4, 1))
-        sure = given.get(f.place) == "outcome" and 2 < f.n_kinds <= _FEW
-        if sure and (score.place in given or claims_score(score)):  # the event is asked
+        chosen = given.get(f.place) == "outcome" and 2 < f.n_kinds <= _FEW
+        if chosen and (score.place in given or claims_score(score)):  # the event is asked
             beside.pop("not two values", None)
         yield Hypothesis(scores, (f.place,), evidence=own | beside)
         if right := with_correct(score, f):

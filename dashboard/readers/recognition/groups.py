@@ -14,6 +14,7 @@ from dashboard.readers.records import Array, Column, ColumnRole, SliceColumn
 from dashboard.readers.refusal import plain, visible
 
 _GROUPS, OWNERS, _SETS = 50, 20, 6
+ONE_VALUE = "one value"
 
 
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
@@ -36,7 +37,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
         (feature.kind == "weight", "left out", "weights, which are not used"),
         (not terms.are_counts(feature.words) and may_weigh(feature), "left out", "may be weights"),
         (feature.is_date, "date", "dates"),
-        (feature.n_kinds <= 1 and not lone, "left out", "one value"),
+        (feature.n_kinds <= 1 and not lone, "left out", ONE_VALUE),
         (says_sets(feature), "set", "names sets"),
     ):
         if fits:

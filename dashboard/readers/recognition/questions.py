@@ -125,6 +125,13 @@ def ask(
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
+        rivals += [h for h in others if h not in rivals and _is_alike(best, h, features)]
+        shares = [h for h in (best, *rivals) if h.one is not None and features[h.one].is_share]
+        rivals = [
+            h for h in rivals  # a logit beside its own probability says the same
+            if not any(h.scores and s.scores and _same_order(h.scores, s.scores, features)
+                       for s in shares if s is not h)
+        ]  # fmt: skip
         likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
         places = {h.one for h in likeliests if h.one is not None}
         likeliests += [h for h in others if _is_both(h, places)][:1]
@@ -145,7 +152,11 @@ def ask(
     if rivals:
         order = sorted(
             [best, *rivals],
-            key=lambda h: (_foretells(h), not h.is_whole, -claims_outcome(h)),
+            key=lambda h: (
+                _foretells(h),
+                not h.is_whole,
+                -claims_outcome(h) - 1.5 * _by_words(h)[0],
+            ),
         )
         raise _which_outcome(order, features, options)
 
@@ -175,6 +186,15 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
     # A risk factor, or what follows from the outcome, often foretells more than the score does.
     surer = claims_score(second) > claims_score(own) == 0 < other.rises
     return not one_order(own, second) and (surer or other.rises > best.rises / 2)
+
+
+def _is_alike(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether shares rise with the same outcome too, as of a further model or person."""
+    if best.one is None or other.one in (None, best.one) or not same_roles_beside(best, other):
+        return False
+    fits = other.one is not None and all(features[k].is_share for k in (best.one, other.one))
+    no_score = (_NO_SCORE - {"few values"}) & other.evidence.keys()
+    return fits and not no_score and other.rises > best.rises / 2
 
 
 def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
@@ -477,6 +497,7 @@ _TRUTHS = ("outcome", "correct", "prediction")
 _OF_OUTCOME = {
     "called the outcome": "named as the outcome",
     "says what happened": "its name says what happened",
+    "same words": "named as the score is",
     "rises with the score": "rises with the score",
     "called an outcome": "perhaps named as the outcome",
     "called correct": "says whether the prediction was correct",

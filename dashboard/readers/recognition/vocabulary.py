@@ -205,7 +205,7 @@ EVENT_STEMS = _stems("""
     missed no-show no_show inactive closed broken faulty crash defect defekt fehler sold hired
     case hospital verstorb gestorb tod tot todes ausfall ausgefall kuendig kundig gekuend gekund
     kauf gekauft storn abgesagt wiederaufnahme betrug rueckfall ruckfall bestand durchgefall
-    abbruch regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
+    abbruch bads regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
     muert fallec baja abandon impag impay mora moroso defaut resili rehosp reingres ricover
     riammes rechute recaida ricaduta fraude frod achat achet compr acquist lluvi pluie piogg chuva
     overleden opgezegd heropname wanbetal deced decess reussi admis recu echou aprob suspend promoss
@@ -315,6 +315,12 @@ NO = _set("""
     negative neg nein falsch non faux falso nao nee negativ negatif negativo
     control absent none normal -1 not nie ne nem nej hayir
 """)
+CASE_VALUES = _set("""
+    case cases control controls fall falle kontrolle kontrollen cas temoin temoins caso casos
+    controle controles control controllo casi controlli
+""")
+"""Cells of those that were chosen because the event happened to them, or did not."""
+
 _SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero")
 _SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch")
 SEX_VALUES = _set("""
