@@ -147,7 +147,7 @@ def _related(
 
 
 def _of_models(rows: Rows, part: RawSet | RawEvent) -> Iterator[str]:
-    """Doubt the same rows scored by several models, which a column names or tells apart."""
+    """Doubt the same rows scored several times, as by models, each under a value of a column."""
     labels, ids = _labels(rows), _ids(part)
     for column in part.columns:
         kinds, models = np.unique(column.values, return_inverse=True)
