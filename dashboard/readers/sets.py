@@ -303,8 +303,9 @@ def _is_threshold(scores: Array, predicted: Column) -> bool:
 
 def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSet:
     names = roles.reading.class_names or tuple(column.name for column in classes)
-    known, given = {*map(folded, names)}, {*map(folded, roles.options.class_names)}
-    two = len(classes) == len(roles.reading.class_names) == 2 and given <= known
+    two = len(classes) == len(roles.reading.class_names) == 2 and (
+        {*map(folded, roles.options.class_names)} <= {*map(folded, names)}
+    )
     if two and not is_event_first(names[::-1]):
         first = is_event_first(names)
         classes, names = (classes[::-1], names[::-1]) if first else (classes, names)

@@ -285,6 +285,9 @@ def test_a_level_is_that_of_all_measures_together() -> None:
         ("measures", {"measures": ()}),
         ("measures", {"least": {"ece": 0.1}}),
         ("level", {"level": 0.0}),
+        ("level", {"level": 0.00099}),
+        ("level", {"level": 0.501}),
+        ("least", {"least": {"auroc": np.inf}}),
         ("least", {"least": {"auroc": -0.1}}),
     ],
 )
@@ -292,6 +295,11 @@ def test_a_rule_that_cannot_be_is_refused(field: str, options: dict[str, object]
     with pytest.raises(CalibrationInputError) as refused:
         Rule(**options)  # type: ignore[arg-type]
     assert refused.value.field == field
+
+
+def test_the_ends_of_what_a_rule_may_be_are_no_error() -> None:
+    assert [Rule(level=level).level for level in (0.001, 0.5)] == [0.001, 0.5]
+    assert Rule(least={"auroc": 0.0}).least == {"auroc": 0.0}
 
 
 def test_measures_that_both_batches_lack_are_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from calibcore import audit
 from calibcore.calibrators import PlattScaling
-from calibcore.data import EventScores, with_groups
+from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.evaluation import Side
 from calibcore.grouping import Grouping
 from calibcore.inference import group_gaps
@@ -157,9 +157,19 @@ def test_an_auroc_whose_interval_holds_one_half_is_chance(
 
 
 def test_one_row_is_not_said_to_be_constant() -> None:
-    many, one = (EventScores(np.full(n, 0.5), np.arange(n) % 2 == 0) for n in (200, 1))
+    many, one, two = (EventScores(np.full(n, 0.5), np.arange(n) % 2 == 0) for n in (200, 1, 2))
     assert uninformative(audit(Split(many, one)).test.before) is None
-    assert uninformative(audit(Split(many, many)).test.before) == "constant"
+    for rows in (two, many):
+        assert uninformative(audit(Split(many, rows)).test.before) == "constant"
+
+
+def test_groups_are_those_of_logits_too_and_of_no_rows_there_are_none() -> None:
+    labels = np.arange(1200) % 10 < np.repeat([2, 5, 9], 400)
+    rows = with_groups(LogitSet(np.zeros((1200, 2)), labels), np.repeat([0, 1, -1], 400))
+    side = audit(EventScores(np.full(1200, 0.5), labels)).test
+    names = [Grouping(("north", "south"))]
+    assert [one.name for one in verdict_of(side, rows, names).groups] == ["north"]
+    assert verdict_of(side, None, names).groups == ()
 
 
 def test_the_first_group_counts_and_rows_without_one_are_none() -> None:

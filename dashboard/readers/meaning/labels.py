@@ -248,6 +248,8 @@ def _in_another_order(
 ) -> Iterator[str]:
     """Doubt class names of the user's that fit the labels far better in another order."""
     names = options.class_names
+    if not names:
+        return
     given = {*map(folded, names)}
     alone = {folded(name) for raw in sets.values() for name in raw.class_names or ()}
     texts = {folded(text) for raw in sets.values() for text in raw.label_texts or ()}
@@ -335,9 +337,11 @@ def _by_number(
     are highest at the label most often is taken, or none if that is so of places. What the user
     types is followed.
     """
-    numbers = _numbers_of(class_names_of(next(iter(sets.values())), options) or ())
-    own = _numbers_of(next(iter(sets.values())).class_names or ())
-    numbers = numbers if own is None else own
+    first_set = next(iter(sets.values()))
+    names, own_names = class_names_of(first_set, options) or (), first_set.class_names or ()
+    numbers = _numbers_of(names)
+    if own_names != names and (own := _numbers_of(own_names)) is not None:
+        numbers = own
     if options.first_label != "auto" or not flat:
         return {}
     if numbers is None:

@@ -205,7 +205,8 @@ def _chosen(table: FileTable, rows: NDArray[np.bool_]) -> FileTable:
 
 
 def _faults(table: FileTable, reading: Reading, options: ReadingOptions) -> Iterator[_Fault]:
-    classes = {folded(name) for name in reading.class_names}
+    in_words = any(column.texts is not None for column in table.columns)
+    classes = {folded(name) for name in reading.class_names if in_words}
     for column, role in zip(table.columns, reading.roles, strict=True):
         if role not in _MATTER:
             continue

@@ -458,7 +458,10 @@ def begins(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     A stem of up to three letters must be the whole word.
     """
     long, inside = _longer(stems)
-    return any(w in stems or w.startswith(long) or any(s in w for s in inside) for w in words)
+    return any(
+        w in stems or w.startswith(long) or (len(w) >= _INSIDE and any(s in w for s in inside))
+        for w in words
+    )
 
 
 @lru_cache

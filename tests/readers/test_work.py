@@ -1,0 +1,55 @@
+"""What a file costs the server once it is parsed: work by class and by column, counted."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import numpy as np
+import pytest
+
+from dashboard.readers import ParsedFile, ReadingOptions, parse, understand
+from tests.readers.files import npz
+
+
+def classes(n: int) -> bytes:
+    rng = np.random.default_rng(0)
+    names = np.array([f"of {n} class {k}" for k in range(n)])
+    logits = rng.normal(size=(40, n)).astype(np.float32)
+    return npz(logits=logits, labels=rng.integers(0, n, 40), class_names=names)
+
+
+def columns(n: int) -> bytes:
+    rng = np.random.default_rng(0)
+    heads = [*(f"c{k}" for k in range(n)), "score", "outcome"]
+    rows = rng.random((40, n + 2)).round(4).astype(str)
+    rows[:, -1] = rng.integers(0, 2, 40).astype(str)
+    return "\n".join(map(",".join, [heads, *rows.tolist()])).encode()
+
+
+def calls_of(name: str, data: bytes) -> int:
+    """Count the functions of Python that are called until a parsed file is understood."""
+    file, count = ParsedFile(name, "0" * 64, parse(name, data, header=None)), 0
+
+    def see(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        understand([file], ReadingOptions())
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "few", "most"),
+    [("a.npz", classes, 4_000, 6), ("a.csv", columns, 1_000, 400)],
+)
+def test_a_further_class_or_column_costs_few_calls(
+    name: str, make: Callable[[int], bytes], few: int, most: int
+) -> None:
+    calls_of(name, make(200))  # what is imported at first
+    once, twice = (calls_of(name, make(n)) for n in (few, 2 * few))
+    assert 0 < (twice - once) / few <= most
