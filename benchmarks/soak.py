@@ -41,8 +41,9 @@ AFTER = 90
 
 HEAD = (
     "| Server | Users, minutes | Files | Left midway | Killed | Median, s | 90% | 99% | Sentences |"
-    " Failures | MB at the start | Most | At the end | 90 s later |\n"
-    f"| --- | --- |{' ---: |' * 12}\n"
+    " Failures | MB at the start | A quarter | Half | Three quarters | At the end | 90 s later |"
+    " Most |\n"
+    f"| --- | --- |{' ---: |' * 15}\n"
 )
 
 
@@ -172,15 +173,23 @@ def hard_place() -> Iterator[str]:
             process.kill()
 
 
+def at_quarters(run: Run) -> list[float]:
+    """Return the megabytes at the start, after each quarter, at the end and 90 seconds later."""
+    times, sizes = np.array(run.memory).T
+    quarters = times[-2] * np.arange(5) / 4
+    places = np.abs(times[:-1] - quarters[:, np.newaxis]).argmin(axis=1)
+    return [*(sizes[places] / 1e6), sizes[-1] / 1e6]
+
+
 def row(name: str, run: Run, options: argparse.Namespace) -> str:
     """Write a line of the table."""
     times = sorted(run.times) or [math.nan]
-    sizes = [size / 1e6 for _, size in run.memory]
+    most = max(size for _, size in run.memory) / 1e6
     ninety, last = (times[min(int(share * len(times)), len(times) - 1)] for share in (0.9, 0.99))
     cells = [
         f"{len(run.times)}, {run.n_bytes / 1e6:,.0f} MB", run.left, run.killed,
         f"{statistics.median(times):.1f}", f"{ninety:.1f}", f"{last:.1f}", len(run.sentences),
-        len(run.failures), *(f"{one:,.0f}" for one in (sizes[0], max(sizes), *sizes[-2:])),
+        len(run.failures), *(f"{one:,.0f}" for one in (*at_quarters(run), most)),
     ]  # fmt: skip
     who = f"{options.users}, {options.minutes:g}"
     return f"| {name} | {who} | {' | '.join(map(str, cells))} |\n"

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.comparison import mean_loss
-from calibcore.counted import CountedScores, weighted
+from calibcore.counted import CountedScores, mean_loss, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
@@ -291,7 +290,8 @@ def cutoff_of_costs(alarm: float, miss: float) -> float:
     Parameters
     ----------
     alarm, miss : float
-        Cost of a row that is called in vain, and of an event that is missed: above 0, in one unit.
+        Cost of a row that is called unnecessarily, and of an event that is missed: above 0, in one
+        unit.
 
     Returns
     -------
@@ -364,9 +364,9 @@ class DecisionCurve:
     cutoff : ndarray of float64, shape (n_cutoffs,)
         In [0, 1), ascending.
     model, every : ndarray of float64, shape (n_cutoffs,)
-        Net benefit of calling by the score, and of calling all rows: right calls less calls in vain
-        at the odds of the cut-off, a row. Of calling none it is 0. The harm of the test is taken
-        off the model's.
+        Net benefit of calling by the score, and of calling all rows: right calls less
+        unnecessary calls at the odds of the cut-off, a row. Of calling none it is 0. The harm of
+        the test is taken off the model's.
     low, high : ndarray of float64, shape (n_cutoffs,)
         95% interval of the model's net benefit less the higher one of `every` and 0.
     prevalence : float

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import Inference, Interval, Uncertainty, perfect_limits
+from calibcore.metrics import Measure
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -20,7 +21,8 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
     (``before_limit_low``, ``before_limit_high``), the same of after, and the change in a word. A
     limit is on the side that is worse, and on both where a value in between is best
     (`calibcore.inference.perfect_limits`). NaN where something is not defined, or a side has no
-    limit. Shares are shares, not percent.
+    limit; all of after and of the change, and no mark, where nothing was fitted. Shares are shares,
+    not percent.
     """
     try:
         from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
@@ -35,26 +37,32 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
             "name": one.measure.name,
             "unit": one.measure.unit,
             "before": one.before,
-            "after": one.after,
-            "change": one.change,
+            "after": one.after if evaluated.calibrated else None,
+            "change": one.change if evaluated.calibrated else None,
         }
-        finding = None
-        if intervals is not None and one.measure in intervals.plan.measures:
-            finding = intervals.find(one.measure.key)
         if intervals is not None:
-            for side in ("before", "after"):
-                known: Uncertainty | None = getattr(finding, side, None)
-                row |= _ends(side, None if known is None else known.interval)
-                curves = getattr(evaluated, side).curves
-                limits = perfect_limits(one.measure, known, curves)
-                row |= _ends(f"{side}_limit", Interval(*limits))
-            row |= _ends("change", None if finding is None else finding.change)
-            row["mark"] = None if finding is None else finding.mark
+            row |= _known(one.measure, evaluated, intervals)
         rows.append(row)
     keys = Index([one.measure.key for one in evaluated.comparisons], name="measure")
     frame = DataFrame(rows, index=keys)
     numbers = [name for name in frame.columns if name not in {"name", "unit", "mark"}]
     return frame.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _known(measure: Measure, evaluated: SetResult, intervals: Inference) -> dict[str, object]:
+    """Return the columns of what is known of a measure."""
+    finding = intervals.find(measure.key) if measure in intervals.plan.measures else None
+    row: dict[str, object] = {}
+    for name, side in (("before", evaluated.before), ("after", evaluated.after)):
+        if name == "after" and not evaluated.calibrated:
+            row |= _ends(name, None) | _ends(f"{name}_limit", None)
+            continue
+        known: Uncertainty | None = getattr(finding, name, None)
+        row |= _ends(name, None if known is None else known.interval)
+        row |= _ends(f"{name}_limit", Interval(*perfect_limits(measure, known, side.curves)))
+    calibrated = finding if evaluated.calibrated else None
+    row |= _ends("change", None if calibrated is None else calibrated.change)
+    return row | {"mark": None if calibrated is None else calibrated.mark}
 
 
 def _ends(name: str, interval: Interval | None) -> dict[str, object]:

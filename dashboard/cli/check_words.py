@@ -155,7 +155,7 @@ def too_little_power(comparison: BatchComparison, least: float) -> str:
 
 
 def _size(comparison: BatchComparison) -> str:
-    return f"{100 * comparison.size:.3g} percentage points"
+    return _points(comparison.size)
 
 
 _POWER = 0.8
@@ -248,9 +248,21 @@ def _least(comparison: BatchComparison) -> str:
     for row in comparison.rows:
         if size := comparison.rule.least.get(row.key, 0.0):
             shared = _UNITS[row.key] == "share"
-            text = f"{100 * size:.3g} percentage points" if shared else f"{size:.3g}"
+            text = _points(size) if shared else f"{size:.3g}"
             sizes.setdefault(text, []).append(row.name)
     return ", ".join(f"{size} ({', '.join(names)})" for size, names in sizes.items())
+
+
+def _points(share: float) -> str:
+    """Write a difference of shares in full, in three digits.
+
+    Examples
+    --------
+    >>> _points(0.01), _points(0.025)
+    ('1 percentage point', '2.5 percentage points')
+    """
+    number = f"{100 * share:.3g}"
+    return f"{number} percentage point{'' if number == '1' else 's'}"
 
 
 _IF_FREQUENCY = (

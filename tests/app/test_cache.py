@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import threading
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +50,28 @@ def test_a_result_is_made_once_and_the_oldest_of_its_kind_goes() -> None:
 
 def n_bytes(made: object) -> int:
     return sum(sizes_of(made).values())
+
+
+def test_a_result_that_another_thread_drops_is_still_returned() -> None:
+    interval, failures = sys.getswitchinterval(), list[BaseException]()
+
+    def ask(start: int) -> None:
+        try:
+            for key in range(start, start + 1500):
+                assert once("contended", key % 3, partial(int, key % 3), most=1) == key % 3
+        except BaseException as error:  # noqa: BLE001 - threads have no other way
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures
 
 
 def test_shared_arrays_count_once_and_views_as_what_they_are_of() -> None:

@@ -349,6 +349,8 @@ def test_a_condition_is_decided_on_what_is_printed() -> None:
     for sign, holds in {"<": False, "<=": True, ">": False, ">=": True}.items():
         condition = Condition.parse(f"calibration_slope{sign}1")
         assert condition.holds({"calibration_slope": rounded}) == holds
+    for apart, holds in {2e-12: True, 2e-13: False}.items():  # 12 digits are compared
+        assert Condition.parse("ks_error>0.5").holds({"ks_error": 0.5 + apart}) == holds
     below = Condition.parse("calibration_slope<1")
     assert below.with_value({"calibration_slope": 0.87654321}) == "calibration_slope < 1 (0.8765)"
     assert below.with_value({"calibration_slope": 0.9999987}) == "calibration_slope < 1 (0.999999)"
@@ -360,8 +362,12 @@ def test_the_limits_of_conditions_reach_to_both_ends() -> None:
         "ks_error>3%": 0.03, "ks_error<100%": 1.0, "ks_error>0": 0.0, "subgroup.gap>1": 1.0,
     }.items():  # fmt: skip
         assert Condition.parse(text).limit == limit
-    with pytest.raises(CalibrationInputError, match="Expected a limit from 0 to 1"):
-        Condition.parse("subgroup.gap>1.5")
+    for text, wanted in {
+        "subgroup.gap>1.5": "a limit from 0 to 1, or", "calibration_slope>inf": "a finite limit[.]",
+        "event_nll>inf": "a finite limit from 0[.]",
+    }.items():  # fmt: skip
+        with pytest.raises(CalibrationInputError, match=f"Expected {wanted}"):
+            Condition.parse(text)
 
 
 def test_the_pages_marks_are_not_printed() -> None:

@@ -254,6 +254,9 @@ def test_what_matters_is_the_caller_s(audited: Path, tmp_path: Path) -> None:
     changed = [one["measure"] for one in record["measures"] if one["changed"]]
     assert (found.exit_code, changed) == (1, ["event_nll"])
     assert "90 percentage points (Mean score minus frequency" in found.output
+    assert (
+        "larger than 1 percentage point (" in written(audited, new, "--min-change", "1%")[0].output
+    )
     found, record, _ = written(audited, new, "--measures", "auroc, hit_rate", "--level", "0.01")
     assert [one["measure"] for one in record["measures"]] == ["auroc", "hit_rate"]
     assert (found.exit_code, record["power"], record["level"]) == (0, None, 0.01)

@@ -1,5 +1,6 @@
 """The audit of a notebook: the pages' figures, with intervals, as a table."""
 
+import json
 import re
 from typing import Any
 
@@ -116,6 +117,21 @@ def test_limits_are_on_the_side_that_is_worse() -> None:
     assert frame.loc[["ks_error", "ece", "event_nll"], "before_limit_low"].isna().all()
     scores_alone = frame.loc["mean_score", ["before_limit_low", "before_limit_high"]]
     assert scores_alone.isna().all()
+
+
+@pytest.mark.parametrize("with_intervals", [False, True])
+def test_nothing_comes_after_where_nothing_was_fitted(*, with_intervals: bool) -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.uniform(0.2, 0.8, 300)
+    result = audit(scores, rng.random(300) < scores)
+    frame: Any = result.to_frame(result.intervals(n_resamples=40) if with_intervals else None)
+    empty = [name for name in frame if name.startswith(("after", "change", "mark"))]
+    assert len(empty) == (9 if with_intervals else 2)
+    assert frame[empty].isna().all(axis=None)
+    assert frame["before"].notna().any()
+    measures = json.loads(result.to_json())["measures"]
+    assert {one["after"] for one in measures.values()} == {None}
+    assert measures["mean_gap"]["before"] == pytest.approx(frame.loc["mean_gap", "before"])
 
 
 def test_a_split_is_evaluated_on_its_test_set(rng: np.random.Generator) -> None:

@@ -116,6 +116,64 @@ def test_power_is_how_often_such_a_change_is_seen() -> None:
     assert 0.3 < np.mean(power) < 1
 
 
+def middling(seed: int, n_rows: int, higher: float = 0.0) -> Rows:
+    """Draw calibrated rows far from 0 and 1, and raise their scores by as much."""
+    rng = np.random.default_rng(seed)
+    scores = rng.uniform(0.2, 0.7, n_rows)
+    return scores + higher, rng.random(n_rows) < scores
+
+
+def simulated_power(old: Rows, new: Rows, change: float, level: float, least: float) -> float:
+    """Return how often batches of rows like all of these show a change of the mean gap.
+
+    By 20,000 pairs of like batches, which tell what is significant; then the second of each has
+    scores that are so much higher.
+    """
+    rng = np.random.default_rng(0)
+    apart = np.concatenate([scores - hits for scores, hits in (old, new)])
+    means = [rng.choice(apart, (20_000, scores.size)).mean(axis=1) for scores, _ in (old, new)]
+    differences = means[1] - means[0]
+    significant = least + np.quantile(np.abs(differences), 1 - level)
+    return float((np.abs(differences + change) > significant).mean())
+
+
+@pytest.mark.parametrize(
+    ("rule", "level"),
+    [
+        (Rule(("mean_gap",)), 0.05),
+        (Rule(("mean_gap",), level=0.2), 0.2),
+        (Rule(), 0.05 / len(COMPARED)),
+        (Rule(("mean_gap",), least={"mean_gap": 0.02}), 0.05),
+    ],
+)
+def test_the_change_that_would_have_been_seen_is_seen_in_80_of_100_draws(
+    rule: Rule, level: float
+) -> None:
+    old, new = middling(3, 300), middling(4, 200)
+    batches = tally(*old), tally(*new)
+    visible = compare_batches(*batches, rule=rule).find("mean_gap").visible
+    again = compare_batches(*batches, size=visible, rule=rule)
+    assert again.power == pytest.approx(0.8, abs=0.002)
+    power = simulated_power(old, new, visible, level, rule.least.get("mean_gap", 0.0))
+    assert power == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", ["mean_gap", "mean_score"])
+def test_of_400_batches_that_changed_so_80_in_100_are_found(key: str) -> None:
+    rule, moved = Rule((key,)), 0
+    visible = np.mean([
+        compare_batches(
+            tally(*middling(k, 600)), tally(*middling(500 + k, 400)), rule=rule
+        ).rows[0].visible
+        for k in range(20)
+    ])  # fmt: skip
+    for k in range(400):
+        batches = tally(*middling(7000 + k, 600)), tally(*middling(3000 + k, 400, float(visible)))
+        moved += bool(compare_batches(*batches, n_draws=600, rule=rule).moved)
+    assert moved / 400 == pytest.approx(0.8, abs=0.06)  # three standard errors
+
+
 @pytest.mark.long
 def test_intervals_hold_the_true_change() -> None:
     held = []

@@ -197,6 +197,11 @@ def test_the_recipes_start_the_same_program() -> None:
     lists = lists_of(CONTAINER)
     assert f"command: {json.dumps(lists['CMD'])}" in compose
     assert " ".join([*lists["ENTRYPOINT"], *lists["CMD"]]) in unit
+    limit = re.findall(r"(?:mem_limit: |MemoryMax=)(\d+)", compose + unit)
+    assert limit == ["12", "12"]  # of 2^30 bytes, more than 50 users took at most, in 10^6
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
+    most = [row.rsplit("|", 2)[1] for row in results.splitlines() if "| 50, 10 |" in row]
+    assert 1.2 * max(int(one.replace(",", "")) for one in most) < 12 * 2**30 / 1e6
     variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV "))
     assert set(variables.split()[1:]) == set(
         next(line for line in unit.splitlines() if line.startswith("Environment="))

@@ -177,8 +177,8 @@ def _sentence(model: str, n_rows: int, result: Result, alone: Result) -> str:
         times = (high - low) / (far - near)
         too_narrow = (
             f" Were the patients independent it would be {near:.2f} to {far:.2f}: a 95% CI that"
-            f" takes them so is **{times:.1f} times too narrow**. Draw whole hospitals instead, again"
-            " and again, and see how much a figure varies (resampling): with a file of yours,"
+            f" takes them so is **{times:.1f} times too narrow**. Draw whole hospitals instead,"
+            " again and again, and see how much a figure varies (resampling): with a file of yours,"
             f" choose their column as \u201c{ROLES['cluster']}\u201d."
         )
     error = {

@@ -32,7 +32,13 @@ from dashboard.readers.recognition.features import (
 from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.outcomes import OR
 from dashboard.readers.recognition.questions import say_the_same, which_scores
-from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
+from dashboard.readers.recognition.vocabulary import (
+    are_counts,
+    begins,
+    folded,
+    missing_among,
+    words_of,
+)
 from dashboard.readers.records import (
     Column,
     ColumnRole,
@@ -365,7 +371,7 @@ def _reason(text: str) -> str:
 # Tables that no reading fits: names beside sorted scores, long tables, two families of scores ---
 
 
-_GROUP_SIZES = terms.COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
+_GROUP_SIZES = {"trials", "total", "size", "n_total", "cases", "exposed"}
 _FEW_KINDS, _FEW_LIMITS = 6, 2
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
@@ -576,7 +582,8 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
     for n in wholes:
         counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]
         for f in (*counts, *rates):
-            if n.high <= 1 or not (n.key in _GROUP_SIZES or _foretells(best, n, f, features)):
+            is_size = n.key in _GROUP_SIZES or are_counts(n.words)
+            if n.high <= 1 or not (is_size or _foretells(best, n, f, features)):
                 continue
             field = f"columns {quoted(n.name)} and {quoted(f.name)}"
             text = "rows of groups: how many each holds, and how often the event happened"
