@@ -445,6 +445,10 @@ UNUSABLE = (
          lambda: csv({"died": Y, "probability": [f"{40 + k % 50},{100 + k}" for k in range(N)]},
                      "\t"),
          Expect(refused=r'"40,\d{3}", whose comma may mark decimals or thousands')),
+    *(Case("cannot be used", f"sign{k}.csv",
+           lambda cell=cell: csv({"died": Y, "yes_price": [cell.format(p) for p in RISK]}),
+           Expect(refused=rf'"yes_price" is numbers such as ".*", whose {sign} must be taken out'))
+      for k, (cell, sign) in enumerate((("${}", r"\$"), ("{}*", r"\*"), ("{} \u20ac", "\u20ac")))),
     marked("x.csv", "x", csv),
     marked("flagged.csv", "flagged", csv),
     marked("one.csv", 1, csv),

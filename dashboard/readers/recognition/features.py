@@ -26,6 +26,8 @@ _DATES = re.compile(
 _COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}\s*%?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)\s*%?", re.ASCII)
 _LIMIT = re.compile(rf"(?:[<>≤≥]=?|~)\s*{_DECIMAL.pattern}", re.ASCII)
+_SIGN = "[$\u20ac\u00a3\u00a5\u00a2*\u2020\u2021\u00a7#^]"
+_SIGNED = re.compile(rf"({_SIGN}(?=\s*[\d.]))?\s*{_DECIMAL.pattern}\s*({_SIGN}+)?", re.ASCII)
 _FIRST_TEXTS, _FEW, _MOST = 200, 4, 0.9
 _LIGHT = 10
 """Of bodies, the weights are mostly above it."""
@@ -179,6 +181,12 @@ class Feature:
         numbers = sum(_DECIMAL.fullmatch(text) is not None for text in texts)
         if limits and len(limits) + numbers > _MOST * len(texts):
             return f"numbers with limits such as {' and '.join(map(quoted, limits[:2]))} among them"
+        signs = [
+            (text, one) for text in texts if (one := _SIGNED.fullmatch(text)) and any(one.groups())
+        ]
+        if signs and len(signs) + numbers > _MOST * len(texts):
+            text, one = signs[0]
+            return f"numbers such as {quoted(text, 20)}, whose {one[1] or one[2]} must be taken out"
         return ""
 
     @cached_property
