@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -446,7 +447,7 @@ UNUSABLE = (
                      "\t"),
          Expect(refused=r'"40,\d{3}", whose comma may mark decimals or thousands')),
     *(Case("cannot be used", f"sign{k}.csv",
-           lambda cell=cell: csv({"died": Y, "yes_price": [cell.format(p) for p in RISK]}),
+           partial(csv, {"died": Y, "yes_price": [cell.format(p) for p in RISK]}),
            Expect(refused=rf'"yes_price" is numbers such as ".*", whose {sign} must be taken out'))
       for k, (cell, sign) in enumerate((("${}", r"\$"), ("{}*", r"\*"), ("{} \u20ac", "\u20ac")))),
     marked("x.csv", "x", csv),
@@ -963,16 +964,16 @@ OTHERS = (
     Case("numbers", "grade.csv", lambda: csv({"score": RISK, "grade": CLASS_OF}), Expect(
          ('no outcomes, only scores: "grade" holds 3 values.*Which column.*Take "grade"',
           'the values "0", "1", "2".*Which value.*None of these'), refused="but no scores")),
-    *(Case("numbers", f"{name}.csv", lambda own=(name, cells, score): csv(
-         {"case_no": IDS, own[2]: RISK, "site": _SITES, own[0]: own[1]}), Expect(
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"case_no": IDS, score: RISK, "site": _SITES, name: cells}), Expect(
          (rf'no outcomes, only scores.*Which column says what happened\? Take "{name}"',
           rf'"{name}": the values.*Which value does the score predict\? {event}$'), N, EVENTS))
       for name, cells, score, event in (
           ("readmission", _of_three("unplanned", "none", "planned"), "p_readmit", "unplanned"),
           ("remark", _of_three("C", "S", "I"), "conf", "C"),
           ("situation", _of_three("denied", "in part", "granted"), "p_denial", "denied"))),
-    *(Case("numbers", f"{name}.csv", lambda own=name: csv(
-         {"pair": IDS, own: [round(2 * p - 1, 3) for p in RISK], "outcome": Y}), Expect(
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"pair": IDS, name: [round(2 * p - 1, 3) for p in RISK], "outcome": Y}), Expect(
          (r"none beyond -0\.8.* as of similarities.*What are these.*Points of another scale",),
          refused="Expected probabilities: map the points to these first"))
       for name in ("cosine_similarity", "score", "compound_score")),
@@ -989,13 +990,13 @@ OTHERS = (
     Case("numbers", "merged.csv", lambda: csv({"merge_score": RISK, "state": [
          "OPEN" if k % 9 == 0 else ("CLOSED", "MERGED")[y] for k, y in enumerate(Y)]}), Expect(
          ('Leave these rows out', 'Which one is the event. "MERGED"'), N - 14)),
-    *(Case("numbers", f"{yes}.csv", lambda own=(yes, no): csv(
-         {"pair_no": [k // 3 for k in range(N)], "risk": RISK, "group": of_words(*own[::-1])}),
+    *(Case("numbers", f"{yes}.csv", partial(csv,
+         {"pair_no": [k // 3 for k in range(N)], "risk": RISK, "group": of_words(no, yes)}),
          Expect((), N, EVENTS, says=(
              '"group" tells cases from controls.*true share',)))
       for yes, no in (("case", "control"), ("Fall", "Kontrolle"), ("cas", "t\xe9moin"))),
-    *(Case("numbers", f"{name}.csv", lambda own=name: csv(
-         {"risk": RISK, own: of_words("control", "case")}),
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"risk": RISK, name: of_words("control", "case")}),
          Expect((), N, EVENTS, says=(f'"{name}" tells cases from controls',)))
       for name in ("outcome", "status")),
     Case("numbers", "eval.csv", lambda: csv({"conf": RISK, "eval": _of_three("C", "S", "I")}),

@@ -242,7 +242,7 @@ def test_values_alone_and_labels_alone_are_pieces() -> None:
     d = people()
     reading = read({"sex": d["sex"], "score": d["p"]})
     assert reading.roles == ("group", "score")
-    assert any("No column can be the outcome" in said for said in reading.notes)
+    assert any("No column is surely the outcome" in said for said in reading.notes)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], s
         "dates": ["", "", "2024-03-01"] * 200,
     }  # fmt: skip
     reading = read({name: cells[which] for name, which in columns.items()})
-    (note,) = [note for note in reading.notes if note.startswith("No column can be the outcome")]
+    (note,) = [note for note in reading.notes if note.startswith("No column is surely the outcome")]
     assert said in note
 
 

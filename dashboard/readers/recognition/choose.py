@@ -1,6 +1,6 @@
 """The best reading of a table, or a question where another is nearly as good."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.recognition import refused
@@ -35,7 +35,7 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
-NO_SCORE, NO_OUTCOME = "No column can be a score", "No column can be the outcome"
+NO_SCORE, NO_OUTCOME = "No column can be a score", "No column is surely the outcome"
 _OF_SCORES = {"score", "class", "ranked score"}
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
@@ -181,9 +181,7 @@ def _reading(
     scores = chosen.scores
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
-    headings = tuple(features[place].name for place in scores.places) if names and scores else ()
-    kinds = features[outcome[0]].folded_kinds if outcome else frozenset()
-    names = headings if {*map(folded, headings)} >= kinds > set() else names  # as the cells say
+    names = _as_cells(names, chosen, features)
     event, remarks = event_of(chosen, features, options)
     notes = (*_notes(chosen, features, given), *remarks)
     proposals = tuple(proposals_of(features, roles, options))
@@ -195,11 +193,7 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome" and not may_weigh(f)
     ]
-    doubts += [f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed]
-    doubts += [
-        f"Column {quoted(features[place].name)} {_CHOSEN}" for place in outcome
-        if features[place].is_two and features[place].folded_kinds <= terms.CASE_VALUES
-    ]  # fmt: skip
+    doubts += [*_of_design(features, followed, outcome)]
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
     )
@@ -214,6 +208,27 @@ _FOLLOWED = (
     " followed for less time than the score looks ahead counts as one without the event, so the"
     " event may be more frequent than it seems. Compare with a Kaplan-Meier estimate."
 )
+
+
+def _of_design(
+    features: Sequence[Feature], followed: Sequence[int], outcome: Sequence[int]
+) -> Iterator[str]:
+    """Doubt what a table says of how long rows were followed, and of how they were chosen."""
+    yield from (f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed)
+    for f in (features[place] for place in outcome):
+        if f.is_two and f.folded_kinds <= terms.CASE_VALUES:
+            yield f"Column {quoted(f.name)} {_CHOSEN}"
+
+
+def _as_cells(
+    names: tuple[str, ...], best: Hypothesis, features: Sequence[Feature]
+) -> tuple[str, ...]:
+    """Return whole headings as the names of classes where the outcome has them."""
+    if not names or best.scores is None or len(best.outcome) != 1:
+        return names
+    headings = tuple(features[place].name for place in best.scores.places)
+    kinds = features[best.outcome[0]].folded_kinds
+    return headings if {*map(folded, headings)} >= kinds > set() else names
 
 
 def _followed(

@@ -125,13 +125,7 @@ def ask(
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
-        rivals += [h for h in others if h not in rivals and _is_alike(best, h, features)]
-        shares = [h for h in (best, *rivals) if h.one is not None and features[h.one].is_share]
-        rivals = [
-            h for h in rivals  # a logit beside its own probability says the same
-            if not any(h.scores and s.scores and _same_order(h.scores, s.scores, features)
-                       for s in shares if s is not h)
-        ]  # fmt: skip
+        rivals = _all_alike(best, rivals, others, features)
         likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
         places = {h.one for h in likeliests if h.one is not None}
         likeliests += [h for h in others if _is_both(h, places)][:1]
@@ -186,6 +180,23 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
     # A risk factor, or what follows from the outcome, often foretells more than the score does.
     surer = claims_score(second) > claims_score(own) == 0 < other.rises
     return not one_order(own, second) and (surer or other.rises > best.rises / 2)
+
+
+def _all_alike(
+    best: Hypothesis,
+    rivals: Sequence[Hypothesis],
+    others: Sequence[Hypothesis],
+    features: Sequence[Feature],
+) -> list[Hypothesis]:
+    """Add further models; a logit beside its own probability, which says the same, goes."""
+    more = [h for h in others if h not in rivals and _is_alike(best, h, features)]
+    every = [*rivals, *more]
+    shares = [h for h in (best, *every) if h.one is not None and features[h.one].is_share]
+    return [
+        h for h in every
+        if not any(h.scores and s.scores and _same_order(h.scores, s.scores, features)
+                   for s in shares if s is not h)
+    ]  # fmt: skip
 
 
 def _is_alike(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
