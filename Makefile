@@ -7,6 +7,7 @@ PEERS := .venv-peers
 DCURVES := .venv-dcurves
 DOCS := .venv-docs
 ENGINES := .venv-engines
+STORE := .venv-store
 ADAPTERS := .venv-adapters
 RELEASE := .venv-release
 SHIPPED := .venv-shipped
@@ -26,7 +27,7 @@ help:
 	@echo "make release      build what a release has in dist/: wheel, sdist, SBOM, licences, hashed constraints, notes"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
-	@echo "make engines      count rows on a real cluster of two processes and on Spark, which it installs"
+	@echo "make engines      count rows on a real cluster of two processes, on Spark and in a store, which it installs"
 	@echo "make adapters     call MLflow, evaluate and torchmetrics for real, which it installs"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
@@ -60,6 +61,12 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 $(ENGINES)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark]"
+	@touch $@
+
+# A server that speaks S3, for a test; it needs a python-dateutil before 3, so it has an environment of its own.
+$(STORE)/installed:
+	$(PYTHON) -m venv $(STORE)
+	$(STORE)/bin/python -m pip install --quiet --disable-pip-version-check "moto[server]==5.2.5"
 	@touch $@
 
 # As of the peers, torch comes first.
@@ -122,7 +129,7 @@ peers: $(PEERS)/installed $(DCURVES)/installed
 	$(PEERS)/bin/python -m tests.peers.run
 	$(DCURVES)/bin/python -m tests.peers.net_benefit
 
-engines: $(ENGINES)/installed
+engines: $(ENGINES)/installed $(STORE)/installed
 	$(ENGINES)/bin/python -m pytest tests/engines
 
 adapters: $(ADAPTERS)/installed
@@ -166,4 +173,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(ADAPTERS) $(RELEASE) $(SHIPPED)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(STORE) $(ADAPTERS) $(RELEASE) $(SHIPPED)

@@ -11,18 +11,23 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import expit, logit, ndtr
 from scipy.stats import ttest_1samp
 
 from benchmarks.validation import with_section
-from calibcore.cumulative import cumulative_curves
+from calibcore.cumulative import curves_of
 from calibcore.data import EventScores, with_design
-from calibcore.inference import Plan, SideRows, infer, off_ranges, omnibus_test
+from calibcore.events import OneClass
+from calibcore.inference import Plan, SideRows, infer, omnibus_test
+from calibcore.inference.draws import tally_of
+from calibcore.inference.off_ranges import ranges_of
+from calibcore.inference.omnibus import omnibus_of
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.metrics.measure import Options
+from calibcore.prevalence import restated
+from calibcore.splits import Split
 from calibcore.tally import expected_tally
 from calibcore.validation import Floats
 
@@ -47,6 +52,8 @@ KEYS = (
     "discrimination",
     "nll_miscalibration",
     "nll_discrimination",
+    "spiegelhalter_z",
+    "hosmer_lemeshow",
 )
 """Of the measures: each kind of interval, and what takes little time."""
 
@@ -76,11 +83,26 @@ def survey(rng: np.random.Generator, *, alike: bool) -> EventScores:
     return with_design(rows, sample_weight=1 / chance[taken])
 
 
+def enriched(rng: np.random.Generator, *, alike: bool) -> EventScores:
+    """Draw three rows with the event for each one without, of a population where half have it.
+
+    ``alike``: not used, as scores are those of the population in every set.
+    """
+    del alike
+    x = rng.normal(size=6000)
+    hits = rng.random(6000) < ndtr(x)
+    places = np.concatenate([np.flatnonzero(hits)[:450], np.flatnonzero(~hits)[:150]])
+    rows = EventScores(expit(logit(ndtr(x[places])) + logit(0.75)), hits[places])
+    split = Split(rows, rows)
+    return restated(split, OneClass(1), 0.5)[0].test
+
+
 KINDS: dict[str, tuple[Callable[..., EventScores], bool]] = {
     "60 clusters of 10": (visits, False),
     "60 clusters of 10, scores alike within": (visits, True),
     "weights, unlike the outcome": (survey, False),
     "weights that depend on the outcome": (survey, True),
+    "a stated prevalence": (enriched, False),
 }
 
 
@@ -100,16 +122,15 @@ def truths() -> dict[str, float]:
 def tested(job: tuple[str, int]) -> list[bool]:
     """Tell which tests reject one set: KS, Kuiper, joint, any range, t-test, rows taken apart."""
     rows = drawn(job)
-    told: dict[str, Any] = {"sample_weight": rows.weights, "clusters": rows.clusters}
-    data = rows.scores, rows.hits
-    curves = cumulative_curves(*data, **told)
+    counted = tally_of(rows)
+    curves = curves_of(counted)
     return [
         curves.ks_p_value < 0.05,
         curves.kuiper_p_value < 0.05,
-        omnibus_test(*data, n_draws=400, **told).p_value < 0.05,
-        bool(off_ranges(*data, n_draws=400, **told)),
+        omnibus_of(counted, n_draws=400).p_value < 0.05,
+        bool(ranges_of(counted, 15, n_draws=400)),
         _t_test(rows) < 0.05,
-        omnibus_test(*data, n_draws=400).p_value < 0.05,
+        omnibus_test(rows.scores, rows.hits, n_draws=400).p_value < 0.05,
     ]
 
 
@@ -118,6 +139,10 @@ def _t_test(rows: EventScores) -> float:
     gaps: Floats = rows.scores - rows.hits
     if rows.weights is not None:
         gaps = gaps * rows.weights.values
+    if rows.prior is not None:
+        parts = [gaps[rows.hits == outcome] for outcome in (0, 1)]
+        variance = sum(one.size * one.var(ddof=1) for one in parts)
+        return float(2 * ndtr(-abs(gaps.sum()) / np.sqrt(variance)))
     if rows.clusters is not None:
         gaps = np.bincount(rows.clusters, gaps).astype(np.float64)
     return float(ttest_1samp(gaps, 0).pvalue)
@@ -150,7 +175,8 @@ def column_of(kind: str, n_sets: int, pool: ProcessPoolExecutor, true: Floats) -
     rejects = np.mean(list(pool.map(tested, jobs, chunksize=8)), axis=0)
     low, high, p_values = np.array(list(pool.map(covered, jobs, chunksize=4))).swapaxes(0, 1)
     off = 1e-9 * np.maximum(1, np.abs(true))
-    return kind, rejects, (low <= true + off) & (true - off <= high), p_values
+    holds = np.where(np.isnan(low), np.nan, (low <= true + off) & (true - off <= high))
+    return kind, rejects, holds, p_values
 
 
 def section_of(columns: Sequence[Column], n_sets: int) -> str:
@@ -183,7 +209,8 @@ def section_of(columns: Sequence[Column], n_sets: int) -> str:
         for _, _, holds, p_values in columns:
             p_value = p_values[:, place]
             level = _percent(np.where(np.isnan(p_value), np.nan, p_value < 0.05))
-            cells.append(_percent(holds[:, place]) + (f" ({level})" if level else ""))
+            held = f"{_percent(holds[:, place])} ({level})" if level else _percent(holds[:, place])
+            cells.append(held.strip())
         lines.append(f"| `{measure.key}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -208,11 +235,12 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 INTRODUCTION = """Written by `python -m benchmarks.clustered`: {sets} calibrated sets of each kind,
-{resamples} resamples. Outcomes of a cluster share half of what decides them beside the score; in
-the second kind its scores are alike too. Weighted rows, some 780 of 6,000, have chances of 6% or
-20% of being drawn, by a coin or by their outcome. Tests at the 5% level should reject 3 to 7%; the
-last line of the first table is of the same rows without their clusters or weights, the line above
-of a t-test of the same clusters' (or rows') gaps, which shows what the luck of the sets is."""
+{resamples} resamples. Outcomes of a cluster share half of what decides them beside the score; where
+scores are alike within, these do too. Weighted rows, some 780 of 6,000, have chances of 6% or 20%
+of being drawn, which depend on their outcome or on a coin. Of a stated prevalence of 50% there are
+450 rows with the event and 150 without. Tests at the 5% level should reject 3 to 7%; the last line
+of the first table is of the same rows without their clusters or weights, the line above of a t-test
+of the same clusters' (or rows') gaps, which shows what the luck of the sets is."""
 
 
 if __name__ == "__main__":

@@ -5,11 +5,15 @@ is its own too, several times in turn; the least processor time counts. The floo
 ``numpy.argsort`` of as many scores; a bare pass adds up the column of scores, batch by batch.
 ``--write`` puts the table into docs/speed.md. ``--generated 7 8 9`` counts 10^7, 10^8 and 10^9 rows
 that are drawn in the worker, and kept nowhere; drawing them is not timed. ``--grouped 10`` counts
-shards by 24 groups of two columns, and reads, audits and reports what that gives.
+shards by 24 groups of two columns, and reads, audits and reports what that gives. ``--processes
+100`` counts shards in one process and in two, in turn: seconds by the clock, which others who use
+the machine lengthen, so that its load is told too.
 """
 
 import argparse
+import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,7 +31,8 @@ from pyarrow import parquet as pq
 from benchmarks import readme
 from calibcore import audit
 from calibcore.summary import GridCounts
-from dashboard.summary_file import read_summaries, summarise, write_summary
+from dashboard.counting import Columns, summarise
+from dashboard.summary_file import read_summaries, write_summary
 
 _SHARD, _REPEAT = 10**6, 2
 
@@ -63,7 +68,7 @@ def _pass(folder: Path) -> Callable[[], object]:
 
 def _summarise(folder: Path) -> Callable[[], object]:
     def work() -> object:
-        summary = summarise(_shards(folder), "p", "y", lambda _: None)
+        summary = summarise(_shards(folder), Columns("p", "y"), lambda _: None, processes=1)
         return (folder / "summary").write_bytes(write_summary(summary))
 
     return work
@@ -75,6 +80,13 @@ def _audit_summary(folder: Path) -> Callable[[], object]:
 
 def _audit_rows(folder: Path) -> Callable[[], object]:
     return lambda: audit(*_columns(folder)).to_json()
+
+
+def _drawn_shards(folder: Path, n_shards: int) -> None:
+    for k in range(n_shards):
+        scores, hits = _drawn(k)
+        columns = pa.table({"p": scores, "y": hits, "other": scores})
+        pq.write_table(columns, folder / f"shard{k:05}.parquet")
 
 
 def _drawn_groups(folder: Path, n_shards: int) -> None:
@@ -167,6 +179,32 @@ def _of_groups(n_shards: int) -> str:
     return "\n".join([*lines, "", f"Its file has {size / 1e6:.1f} MB."])
 
 
+_TURNS = 3
+
+
+def _side_by_side(n_shards: int) -> str:
+    """Count shards in one process and in two: median seconds by the clock, least of processors."""
+    columns, seconds = Columns("p", "y"), dict[int, list[float]]({1: [], 2: []})
+    spent: dict[int, list[float]] = {n: [] for n in seconds}
+    with tempfile.TemporaryDirectory() as name:
+        _drawn_shards(Path(name), n_shards)
+        files = _shards(Path(name))
+        before = os.getloadavg()[0]
+        for _ in range(_TURNS):
+            for n, taken in seconds.items():
+                began, before_that = time.perf_counter(), sum(os.times()[:4])
+                summarise(files, columns, lambda _: None, processes=n)
+                taken.append(time.perf_counter() - began)
+                spent[n].append(sum(os.times()[:4]) - before_that)
+    one, two = (statistics.median(taken) for taken in seconds.values())
+    load = f"load {before:.1f} before, {os.getloadavg()[0]:.1f} after"
+    every = "; ".join(", ".join(f"{took:.1f}" for took in taken) for taken in seconds.values())
+    rows = f"{n_shards * _SHARD:,} rows"
+    least = " and ".join(f"{min(of):.1f} s" for of in spent.values())
+    ratio = f"{one:.2f} s, {two:.2f} s, {one / two:.2f} times ({every}; {load})"
+    return f"{rows}: {ratio}; of processors {least}"
+
+
 _DRAWN = 1 << 18
 
 
@@ -199,10 +237,7 @@ def _table(sizes: list[int], most_audited: int) -> str:
     for n_shards in sizes:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for k in range(n_shards):
-                scores, hits = _drawn(k)
-                columns = pa.table({"p": scores, "y": hits, "other": scores})
-                pq.write_table(columns, folder / f"shard{k:05}.parquet")
+            _drawn_shards(folder, n_shards)
             for job in list(JOBS) * _REPEAT:
                 if n_shards > most_audited and JOBS[job] in {_sort, _audit_rows}:
                     continue
@@ -225,6 +260,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--generated", type=int, nargs="+", help="Powers of ten of rows.")
     parser.add_argument("--grouped", type=int, help="Shards that are counted by groups.")
+    parser.add_argument("--processes", type=int, help="Shards that one and two processes count.")
     parser.add_argument("--job", choices=JOBS | GROUPED)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
@@ -233,6 +269,9 @@ def main() -> None:
         return
     if given.grouped:
         print(_of_groups(given.grouped))
+        return
+    if given.processes:
+        print(_side_by_side(given.processes))
         return
     if given.generated:
         print(_generated(given.generated))

@@ -3,11 +3,11 @@
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -50,6 +50,11 @@ if TYPE_CHECKING:
 
 REPORT = "calibcore.report"
 """Group of entry points that write reports."""
+
+ENGINE = "calibcore.engine"
+"""Group of entry points that audit frames whose rows are elsewhere, each called by a library."""
+
+_ENGINES = "dask", "pyspark"
 
 
 @result_class
@@ -311,12 +316,7 @@ class AuditResult:
         for field, text in typed.items():
             if not isinstance(text, str):
                 raise CalibrationInputError(field, repr(text), "a text")
-        with _own(writers[0].module.partition(".")[0]):
-            try:
-                write = writers[0].load()
-            except ModuleNotFoundError as error:
-                wanted = "fractile with its extra dashboard, which has what draws it"
-                raise CalibrationInputError("report", f"no {error.name}", wanted) from error
+        with _installed(writers[0], "report", "dashboard, which has what draws it") as write:
             write(self, path, page=page, compare=compare, progress=progress, **typed)
 
     def _repr_html_(self) -> str | None:
@@ -324,6 +324,18 @@ class AuditResult:
         if find_spec("pandas") is None:
             return None
         return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
+
+
+@contextmanager
+def _installed(point: EntryPoint, field: str, extra: str) -> Iterator[Callable[..., Any]]:
+    """Give what an entry point names; without what it needs, say which extra has that."""
+    with _own(point.module.partition(".")[0]):
+        try:
+            call = point.load()
+        except ModuleNotFoundError as error:
+            wanted = f"fractile with its extra {extra}"
+            raise CalibrationInputError(field, f"no {error.name}", wanted) from error
+        yield call
 
 
 @contextmanager
@@ -375,12 +387,15 @@ def audit(  # noqa: PLR0913 - each has a default that serves
 
     Parameters
     ----------
-    data : array_like, data frame, tensor, LogitSet, EventScores or Split
+    data : array_like, data frame, tensor, LogitSet, EventScores, Summary or Split
         Scores of one event, shape (n_samples,), or probabilities or logits of all classes, shape
         (n_samples, n_classes): see `calibcore.tables.rows_of`. A `Split` has a set to fit on and
-        one to evaluate; all else is one set, evaluated in five folds.
-    outcomes : array_like, optional
-        What came true of each row; None where ``data`` are rows already.
+        one to evaluate; all else is one set, evaluated in five folds. Of a frame of Dask or Spark
+        the columns of scores, of outcomes and of groups: rows are counted by score where they are,
+        and the counts audited, as `calibcore.summary.Summary.audit` does.
+    outcomes : array_like or str, optional
+        What came true of each row; None where ``data`` are rows already. Of a frame of Dask or
+        Spark, the name of its column.
     event : Event or str, optional
         What the scores are about, or the name of a class: by default the second of two classes, of
         more the predicted one. Event scores are read as this event's.
@@ -390,7 +405,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         probabilities, of which the event is taken again. None leaves everything as it is.
     groups : array_like, optional
         Group of each row, for calibrators that know groups: numbers or names, shape (n_samples,);
-        or several columns of them, shape (n_samples, n_columns), or a data frame.
+        or several columns of them, shape (n_samples, n_columns), or a data frame. Of a frame of
+        Dask or Spark, names of its columns, by which the verdict is too.
     sample_weight : array_like or RowWeights, optional
         Of the rows: see `calibcore.weights`. Frequency weights repeat rows; an array is of sampling
         weights, by which all is weighted.
@@ -418,7 +434,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         Data that are no such table, an event the data do not have, what is no calibrator, too few
         rows for it, or a vector map where only an event's scores are known; pooled scores with a
         within-top-r event. Sampling weights with a calibrator that has no form for
-        them.
+        them; weights, clusters or a prevalence of rows that are counted.
 
     Notes
     -----
@@ -432,6 +448,18 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     >>> round(result.test.compare("ks_error").before, 3)
     0.1
     """
+    if (engine := type(data).__module__.partition(".")[0]) in _ENGINES:
+        needs_rows = {
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+            "prevalence": prevalence,
+        }
+        _refuse_beside_counts({"event": event, **needs_rows})
+        with _installed(_point(engine), "data", engine.removeprefix("py")) as audit_there:
+            result: AuditResult = audit_there(
+                data, outcomes, groups, calibrator=calibrator, n_bins=n_bins, seed=seed
+            )
+            return result
     groupings = () if groups is None else groupings_of(groups)
     design = {"sample_weight": sample_weight, "clusters": clusters}
     split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
@@ -449,6 +477,24 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     options = Options(n_bins=n_bins)
     request = AuditRequest(split, event, calibrator, options, groupings, own_seed)
     return replace(result, fitted=_after(shift, fitted), request=request, prior_shift=shift)
+
+
+def _point(engine: str) -> EntryPoint:
+    """Return what audits the frames of a library."""
+    points = list(entry_points(group=ENGINE, name=engine))
+    if not points:
+        raise CalibrationInputError(
+            "data", f"a frame of {engine}", "the package fractile installed"
+        )
+    return points[0]
+
+
+def _refuse_beside_counts(given: Mapping[str, object]) -> None:
+    """Refuse what rows that are counted elsewhere do not allow."""
+    for field, value in given.items():
+        if value is not None and not (field == "event" and value == OneClass(1)):
+            wanted = "none, as its rows are counted by the score of one event"
+            raise CalibrationInputError(field, "one beside a frame of Dask or Spark", wanted)
 
 
 def _after(shift: PriorShift | None, fitted: FittedMap | None) -> FittedMap | None:

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
-
 from calibcore.calibrators.base import FittedMap
-from calibcore.counted import CountedScores, weighted
+from calibcore.counted import mean_loss, weighted
 from calibcore.data import Rows
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Interval, SideRows
@@ -16,7 +14,6 @@ from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.validation import Floats
-from calibcore.weights import mean_error, row_mean, shares_of
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
@@ -179,26 +176,6 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
     if isinstance(measure, EventMeasure) and measure.rows is not None:
         return measure.rows(weighted(side.event)[0])
     return None
-
-
-def mean_loss(losses: Floats, rows: Rows | None = None) -> tuple[float, float]:
-    """Return the mean of `row_losses`, or of their differences, and its standard error.
-
-    ``rows``: whose weights and clusters count, or of which each loss is of many.
-
-    >>> mean, error = mean_loss(np.array([0.0, 1.0, 1.0, 0.0]))
-    >>> mean, round(error, 4)
-    (0.5, 0.2887)
-    """
-    if isinstance(rows, CountedScores):
-        times, n_rows = rows.times.values, rows.n_samples
-        middle = float(times @ losses) / n_rows
-        variance = float(times @ np.square(losses - middle)) / max(n_rows - 1, 1)
-        return middle, math.sqrt(variance / n_rows)
-    weights = None if rows is None else rows.weights
-    shares = None if weights is None else shares_of(weights.values)
-    error = mean_error(losses, shares, None if rows is None else rows.clusters)
-    return row_mean(losses, weights), error
 
 
 def lead(first: Floats, second: Floats, n_folds: int, rows: Rows | None = None) -> Interval:

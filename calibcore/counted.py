@@ -1,16 +1,17 @@
 """Rows of an event that are counted by score and outcome, and written out only where they must."""
 
+import math
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.data import EventScores, with_groups
+from calibcore.data import EventScores, Rows, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Hits, Labels
-from calibcore.weights import RowWeights
+from calibcore.weights import RowWeights, mean_error, row_mean, shares_of
 
 _MOST_ROWS = 200_000_000
 """Rows that are written out."""
@@ -221,3 +222,23 @@ def dealt(
     cell, fold = np.nonzero(parts)
     dealt = CountedScores(rows.cells.rows(cell), parts[cell, fold].astype(np.float64), rows.counted)
     return dealt, fold
+
+
+def mean_loss(losses: Floats, rows: Rows | None = None) -> tuple[float, float]:
+    """Return the mean of what each row loses, or gains, and its standard error.
+
+    ``rows``: whose weights and clusters count, or of which each loss is of many.
+
+    >>> mean, error = mean_loss(np.array([0.0, 1.0, 1.0, 0.0]))
+    >>> mean, round(error, 4)
+    (0.5, 0.2887)
+    """
+    if isinstance(rows, CountedScores):
+        times, n_rows = rows.times.values, rows.n_samples
+        middle = float(times @ losses) / n_rows
+        variance = float(times @ np.square(losses - middle)) / max(n_rows - 1, 1)
+        return middle, math.sqrt(variance / n_rows)
+    weights = None if rows is None else rows.weights
+    shares = None if weights is None else shares_of(weights.values)
+    error = mean_error(losses, shares, None if rows is None else rows.clusters)
+    return row_mean(losses, weights), error

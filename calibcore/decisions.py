@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.counted import CountedScores, weighted
+from calibcore.counted import CountedScores, mean_loss, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
@@ -290,7 +290,8 @@ def cutoff_of_costs(alarm: float, miss: float) -> float:
     Parameters
     ----------
     alarm, miss : float
-        Cost of a row that is called in vain, and of an event that is missed: above 0, in one unit.
+        Cost of a row that is called unnecessarily, and of an event that is missed: above 0, in one
+        unit.
 
     Returns
     -------
@@ -363,9 +364,9 @@ class DecisionCurve:
     cutoff : ndarray of float64, shape (n_cutoffs,)
         In [0, 1), ascending.
     model, every : ndarray of float64, shape (n_cutoffs,)
-        Net benefit of calling by the score, and of calling all rows: right calls less calls in vain
-        at the odds of the cut-off, a row. Of calling none it is 0. The harm of the test is taken
-        off the model's.
+        Net benefit of calling by the score, and of calling all rows: right calls less
+        unnecessary calls at the odds of the cut-off, a row. Of calling none it is 0. The harm of
+        the test is taken off the model's.
     low, high : ndarray of float64, shape (n_cutoffs,)
         95% interval of the model's net benefit less the higher one of `every` and 0.
     prevalence : float
@@ -463,6 +464,33 @@ def decision_curve(
     if counted.design is not None:
         spread = _spread_of_units(counted.design, at, every > 0, of_rows)
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+
+
+def benefit_change(
+    before: EventScores, after: EventScores, cutoff: float
+) -> tuple[float, Interval]:
+    """Compute by how much other scores of the same rows change the net benefit at a cut-off.
+
+    ``before``, ``after``: scores and outcomes of the same rows in one order. ``cutoff``: in [0, 1).
+
+    The change and its interval of 95%, a row at a time: rows that both or neither calls add
+    nothing, so it is far narrower than the intervals of the two. By linearisation of weighted rows
+    and of clusters. Raises `CalibrationInputError` for a cut-off out of range.
+
+    >>> rows = [1, 0, 0, 1]
+    >>> change, _ = benefit_change(
+    ...     EventScores([0.6, 0.6, 0.1, 0.1], rows), EventScores([0.6, 0.1, 0.1, 0.1], rows), 0.5
+    ... )
+    >>> change  # one false alarm less of four rows
+    0.25
+    """
+    at = float(_cutoffs(cutoff))
+    if at >= 1:
+        raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
+    old, new = (weighted(event)[0] for event in (before, after))
+    calls = (new.scores >= at).astype(np.float64) - (old.scores >= at)
+    middle, error = mean_loss(calls * np.where(old.hits > 0, 1.0, -at / (1 - at)), before)
+    return middle, Interval(middle - _Z * error, middle + _Z * error)
 
 
 def _spread_of_units(

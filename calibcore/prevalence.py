@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.score_maps.offset import FittedOffset
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
@@ -56,8 +57,8 @@ def restated(
     Raises
     ------
     CalibrationInputError
-        A share that is none, rows of one outcome alone, clusters or sampling weights, an event of
-        ranks.
+        A share that is none, rows of one outcome alone, clusters or sampling weights, rows of a
+        summary, an event of ranks.
 
     Notes
     -----
@@ -88,6 +89,9 @@ def _event_rows(rows: Rows, event: Event) -> EventScores:
         what = "clusters" if rows.clusters is not None else "sampling weights"
         wanted = "none, as rows of one outcome are then taken to be equal and drawn one by one"
         raise CalibrationInputError("prevalence", f"one beside {what}", wanted)
+    if isinstance(rows, CountedScores):
+        wanted = "none, as rows are weighted by it and a summary keeps no weight of each row"
+        raise CalibrationInputError("prevalence", "one beside a summary", wanted)
     if isinstance(rows, EventScores):
         return rows
     if not isinstance(event, OneClass):

@@ -13,6 +13,7 @@ from calibcore import validation
 from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators.method import Calibrator
 from calibcore.counted import CountedScores, counted_scores, joined, weighted
+from calibcore.data import with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult
 from calibcore.events import OneClass
@@ -26,7 +27,7 @@ from calibcore.splits import Split
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from calibcore.verdict import mean_gap_of
-from calibcore.weights import SampleWeight, weights_of
+from calibcore.weights import SampleWeight, frequency_weights, weights_of
 
 Whole = NDArray[np.int64]
 
@@ -424,6 +425,30 @@ class GroupedSummary:
         """Whether every distinct score is counted by itself."""
         return all(part.is_exact for part in self.parts) and self.whole.is_exact
 
+    def audit(
+        self, *, calibrator: Calibrator | str | None = None, n_bins: int = 15, seed: int = 0
+    ) -> AuditResult:
+        """Audit all rows, and the groups of each column, as `calibcore.audit` does with groups.
+
+        ``calibrator``, ``n_bins``, ``seed``: as for `Summary.audit`.
+
+        The verdict names the groups that are miscalibrated. Raises `CalibrationInputError` as
+        `Summary.audit` does.
+        """
+        rows = self.event_scores
+        groupings = tuple(
+            Grouping(tuple(sorted({names[k] for names in self.names})), column)
+            for k, column in enumerate(self.columns)
+        )
+        places = [
+            one.numbers([names[k] for names in self.names]) for k, one in enumerate(groupings)
+        ]
+        cells = with_groups(rows.cells, np.stack(places, axis=1)[rows.cells.groups])
+        known = CountedScores(cells, rows.times.values, rows.counted)
+        result = audit(known, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
+        request = result.request and replace(result.request, groupings=groupings)
+        return self.whole.better_known(replace(result, request=request))
+
     def by(self, column: str) -> dict[str, Summary]:
         """Return the rows of each group of one column, by its name; as `audit_groups` takes them.
 
@@ -578,9 +603,13 @@ class GridCounts:
             first = on_grid(start)
             self._sums[:, cells.place] = first.rows, first.events, *cells.columns[1:]
 
-    def add(self, scores: ArrayLike, outcomes: ArrayLike) -> None:
-        """Count rows; parameters and errors are those of `Summary.of`."""
+    def add(self, scores: ArrayLike, outcomes: ArrayLike, times: ArrayLike | None = None) -> None:
+        """Count rows; parameters and errors are those of `Summary.of`.
+
+        ``times``: how many equal rows each stands for, whole numbers from 0; shape (n_samples,).
+        """
         given, hits = validation.scores_and_hits(scores, outcomes)
+        each = None if times is None else _whole(times, "times", given.size).astype(np.float64)
         sides = given, 1 - given
         hit_nats, miss_nats = (-np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in sides)
         place = _places(given, miss_nats - hit_nats)
@@ -588,15 +617,19 @@ class GridCounts:
         place -= first
         n_cells = int(place.max()) + 1
         kind = 2 * place + hits
-        counts = np.bincount(kind, minlength=2 * n_cells).reshape(-1, 2)
-        totals = np.bincount(kind, given, minlength=2 * n_cells).reshape(-1, 2)
+
+        def weighed(values: Floats) -> Floats:
+            return values if each is None else values * each
+
+        counts = np.bincount(kind, each, minlength=2 * n_cells).reshape(-1, 2)
+        totals = np.bincount(kind, weighed(given), minlength=2 * n_cells).reshape(-1, 2)
         sums = self._sums[:, first : first + n_cells]
         sums[0] += counts.sum(axis=1)
         sums[1] += counts[:, 1]
         sums[2] += totals.sum(axis=1)
         sums[3] += totals[:, 1]
-        sums[4] += np.bincount(place, np.square(given - hits))
-        sums[5] += np.bincount(place, np.where(hits, hit_nats, miss_nats))
+        sums[4] += np.bincount(place, weighed(np.square(given - hits)))
+        sums[5] += np.bincount(place, weighed(np.where(hits, hit_nats, miss_nats)))
 
     @property
     def summary(self) -> Summary:
@@ -624,15 +657,22 @@ class BatchCounts:
         scores: ArrayLike,
         outcomes: ArrayLike,
         groups: Sequence[tuple[Labels, Sequence[str]]] = (),
+        times: ArrayLike | None = None,
     ) -> None:
-        """Count rows; ``groups``: of each column the place of each row among names."""
+        """Count rows.
+
+        ``groups``: of each column the place of each row among names. ``times``: how many equal rows
+        each stands for, whole numbers from 1; shape (n_samples,).
+        """
         given, hits = validation.scores_and_hits(scores, outcomes)
+        each = None if times is None else _whole(times, "times", given.size)
         for names, rows in rows_of_groups(groups, given.size, self.columns):
-            own = given[rows], hits[rows]
-            if self._grids is None:
-                self._parts.setdefault(names, []).append(Summary.of(*own))
+            own, weight = (given[rows], hits[rows]), None if each is None else each[rows]
+            if self._grids is not None:
+                self._grids.setdefault(names, GridCounts()).add(*own, weight)
             else:
-                self._grids.setdefault(names, GridCounts()).add(*own)
+                weights = None if weight is None else frequency_weights(weight)
+                self._parts.setdefault(names, []).append(Summary.of(*own, weights))
         known = self._parts if self._grids is None else self._grids
         if self.columns:
             check_groups(self.columns, len(known))

@@ -218,7 +218,7 @@ def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Groupin
 def group_verdicts(
     gaps: GroupGaps, name: Callable[[GroupGaps, int], tuple[str, str] | None]
 ) -> tuple[GroupVerdict, ...]:
-    """Return the groups that are off, the worst first.
+    """Return the miscalibrated groups, the worst first.
 
     ``name``: given ``gaps`` and the place of a group in them, its column and its name; None of
     rows that have none.

@@ -19,6 +19,7 @@ from dashboard.readers import FileError, ParsedFile, Upload, digest_of, understa
 from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import RawSet, ReadingOptions
 from dashboard.readers.worker import parse_apart
+from dashboard.remote import InputFile, size_of
 from dashboard.scene import Scene
 from dashboard.settings import (
     NO_METHOD,
@@ -40,7 +41,7 @@ PIPED = Path("-")
 _RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 
 
-def read_paths(paths: Sequence[Path], options: ReadingOptions) -> Upload:
+def read_paths(paths: Sequence[InputFile], options: ReadingOptions) -> Upload:
     """Read files from disk as the dashboard reads them: by a process with bounded memory.
 
     Raises `FileError` as `dashboard.readers.understand` does, and for a file that is not there.
@@ -55,7 +56,7 @@ def read_paths(paths: Sequence[Path], options: ReadingOptions) -> Upload:
     return split_by_date(understand(files, options))
 
 
-def _of_summaries(paths: Sequence[Path]) -> Upload:
+def _of_summaries(paths: Sequence[InputFile]) -> Upload:
     """Read summaries in this process: hundreds of them, such as days, take a moment."""
     summaries: dict[str, AnySummary] = {}
     for path in paths:
@@ -65,7 +66,7 @@ def _of_summaries(paths: Sequence[Path]) -> Upload:
     return upload_of(summaries, digest_of_paths(paths))
 
 
-def digest_of_paths(paths: Sequence[Path]) -> str:
+def digest_of_paths(paths: Sequence[InputFile]) -> str:
     """Return the digest that an upload of these files has.
 
     Raises `FileError` for a file that is not there.
@@ -79,7 +80,7 @@ _STARTS = {
 """Of what is piped in, by its first bytes; anything else is a table of text."""
 
 
-def _name_of(path: Path, data: bytes) -> str:
+def _name_of(path: InputFile, data: bytes) -> str:
     if path != PIPED:
         return path.name
     start = data[:64].lstrip()
@@ -87,13 +88,13 @@ def _name_of(path: Path, data: bytes) -> str:
     return f"stdin{ending}"
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: InputFile) -> bytes:
     if path == PIPED:
         data = sys.stdin.buffer.read(MAX_UPLOAD + 1)
         check_size(len(data))
         return data
     try:
-        check_size(path.stat().st_size)
+        check_size(size_of(path))
         return path.read_bytes()
     except OSError as error:
         raise FileError(str(path), error.strerror or "no file", "a file to read") from error

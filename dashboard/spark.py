@@ -3,37 +3,42 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
-from calibcore.summary import AnySummary, BatchCounts
+from calibcore.summary import AnySummary
+from dashboard.counting import Columns, Rows
+from dashboard.remote import InputFile, RemoteFile
 from dashboard.summaries import BY
-from dashboard.summary_file import check_columns, groups_of, parse_summary, write_summary
+from dashboard.summary_file import parse_summary, write_summary
 
 _PART = "part binary, refusal array<string>"
 
 
-def summarise_spark(frame: Any, score: str, outcome: str, by: Sequence[str] = ()) -> AnySummary:
+def summarise_spark(
+    frame: Any, score: str, outcome: str, by: Sequence[str] = (), count: str | None = None
+) -> AnySummary:
     """Count the rows of a Spark data frame by score, where its partitions are.
 
     Partitions are counted batch by batch (``mapInArrow``) and added up in a tree; retries and
     spilling are Spark's. ``frame``: a pyspark.sql.DataFrame, of which no other columns than
-    ``score``, ``outcome`` and those of groups, ``by``, are computed. Needs the extra ``spark``, on
-    the workers too.
+    ``score``, ``outcome``, those of groups, ``by``, and how many equal rows each stands for,
+    ``count``, are computed. Needs the extra ``spark``, on the workers too.
 
     Raises `CalibrationInputError` for a column that is not there, no row, a partition with values
     that are no score or outcome, and more groups than are counted.
     """
-    check_columns(frame.columns, score, outcome, by)
-    names = {"score": score, "outcome": outcome}
-    read = [frame[column].cast("double").alias(field) for field, column in names.items()]
+    columns = Columns(score, outcome, tuple(by), count)
+    columns.check(frame.columns)
+    numbers = columns.numbers.items()
+    read = [frame[column].cast("double").alias(field) for field, column in numbers]
     read += [frame[column].alias(f"{BY}{column}") for column in by]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pandas 3, which has no part in this
-        parts = frame.select(*read).mapInArrow(partial(_counted, names=names, by=by), _PART)
+        parts = frame.select(*read).mapInArrow(partial(_counted, columns=columns), _PART)
     counted = parts.rdd
     if counted.isEmpty():
         raise CalibrationInputError("frame", "no row", "a frame with rows")
@@ -44,14 +49,27 @@ def summarise_spark(frame: Any, score: str, outcome: str, by: Sequence[str] = ()
     return summary
 
 
+def audit_spark(frame: Any, outcome: Any, by: Any, **options: Any) -> AuditResult:
+    """Audit a Spark data frame as `dashboard.engines.audit_dask` does one of Dask."""
+    columns = Columns.of(frame, outcome, by)
+    return summarise_spark(frame, columns.score, columns.outcome, columns.by).audit(**options)
+
+
 def summarise_spark_files(
-    master: str, paths: Sequence[Path], score: str, outcome: str, by: Sequence[str] = ()
+    master: str | None, files: Sequence[InputFile], columns: Columns
 ) -> AnySummary:
     """Count the rows of Parquet files on Spark, whose workers open them.
 
-    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, and
-    as `summarise_spark` does.
+    ``master``: address of a cluster; None for as many threads on this machine as it has cores.
+
+    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, for
+    files of another machine, and as `summarise_spark` does.
     """
+    master = master or "local[*]"
+    paths = [str(path.resolve()) for path in files if not isinstance(path, RemoteFile)]
+    if len(paths) < len(files):
+        wanted = "paths; of a frame that Spark reads there, calibcore.audit(frame, ...)"
+        raise CalibrationInputError("files", "an address", wanted)
     try:
         from pyspark.errors import PySparkException  # noqa: PLC0415 - of an extra
         from pyspark.sql import SparkSession  # noqa: PLC0415 - the same
@@ -64,38 +82,29 @@ def summarise_spark_files(
         wanted = "a Spark cluster, such as local[2] or spark://10.0.0.5:7077, and Java 17"
         raise CalibrationInputError("master", master, wanted) from error
     try:
-        frame = session.read.parquet(*(str(path.resolve()) for path in paths))
+        frame = session.read.parquet(*paths)
     except PySparkException as error:
-        raise CalibrationInputError("files", paths[0].name, "files of Parquet") from error
-    return summarise_spark(frame, score, outcome, by)
+        raise CalibrationInputError("files", files[0].name, "files of Parquet") from error
+    return summarise_spark(frame, columns.score, columns.outcome, columns.by, columns.count)
 
 
-def _counted(
-    batches: Iterable[pa.RecordBatch], names: dict[str, str], by: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+def _counted(batches: Iterable[pa.RecordBatch], columns: Columns) -> Iterator[pa.RecordBatch]:
     """Count the rows of batches; a refusal is handed on as it is, not as Spark words it."""
     for batch in batches:
-        if batch.num_rows:
-            part, refusal = None, None
-            try:
-                part = write_summary(_summary(batch, names, by))
-            except CalibrationInputError as error:
-                refusal = _refusal(error)
-            columns = {"part": pa.array([part], "binary"), "refusal": [refusal]}
-            yield pa.RecordBatch.from_pydict(columns)
+        rows, part, refusal = Rows(columns), None, None
+        try:
+            rows.add(batch)
+            summary = rows.summary
+            part = None if summary is None else write_summary(summary)
+        except CalibrationInputError as error:
+            refusal = _refusal(error)
+        if part is not None or refusal is not None:
+            parts = {"part": pa.array([part], "binary"), "refusal": [refusal]}
+            yield pa.RecordBatch.from_pydict(parts)
 
 
 def _refusal(error: CalibrationInputError) -> list[str]:
     return [error.field, error.actual, error.expected]
-
-
-def _summary(batch: pa.RecordBatch, names: dict[str, str], by: Sequence[str]) -> AnySummary:
-    for field, column in names.items():
-        if batch[field].null_count:
-            raise CalibrationInputError(field, f"no value in column {column!r}", "one in every row")
-    counts = BatchCounts(by)
-    counts.add(batch["score"].to_numpy(), batch["outcome"].to_numpy(), groups_of(batch, by))
-    return counts.summary
 
 
 def _read(row: Any) -> AnySummary | list[str]:

@@ -109,7 +109,13 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   [class*="st-key-narrow_"] [data-testid="stColumn"] { width: 100%; flex: none; }
   .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
 }
+@media (min-width: 641px) and (max-width: 1199px) {
+  [class*="st-key-pictures_6"] [data-testid="stColumn"] { min-width: 30%; flex: 1 1 30%; }
+  [class*="st-key-pictures_4"] [data-testid="stColumn"] { min-width: 45%; flex: 1 1 45%; }
+}
 [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
+/* Without a pointer the bar of a graph would always stand on its title. */
+@media (hover: none) { .modebar-container { display: none; } }
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }

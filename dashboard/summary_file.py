@@ -1,41 +1,24 @@
-"""A summary of rows as a small Parquet file, and how rows in many files become one."""
+"""A summary of rows as a small Parquet file."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
-from calibcore.grouping import Grouping
-from calibcore.summary import AnySummary, BatchCounts, Summary
+from calibcore.summary import AnySummary, Summary
 from dashboard.readers.records import SUMMARY
-from dashboard.readers.refusal import visible
+from dashboard.remote import InputFile, RemoteFile, opened_by
 from dashboard.summaries import BY, CELLS, COUNTS, KIND, VERSION, ColumnCodes, summary_of
 
 _KEY = f"fractile.{SUMMARY}".encode()
-_BATCH = 1 << 18
-"""Rows that are read at a time."""
-
-_NUMBERS = pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
-_GROUPS = (
-    pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_string,
-    pa.types.is_large_string, pa.types.is_date, pa.types.is_null,
-)  # fmt: skip
-_WANTED = {
-    "score": "numbers from 0 to 1 in every row",
-    "outcome": "0, 1 or booleans in every row",
-    "by": "texts, numbers or dates",
-}
 
 
 def write_summary(summary: AnySummary) -> bytes:
@@ -74,20 +57,20 @@ def _grouped(part: Summary, names: Sequence[str], columns: Sequence[str]) -> pa.
     return pa.table({**own, **dict(zip(table.column_names, table.columns, strict=True))})
 
 
-def is_summary(path: Path) -> bool:
+def is_summary(path: InputFile) -> bool:
     """Return whether a file is a summary, of any version, by its metadata alone.
 
     What has another ending is not opened, as a pipe can be read only once.
     """
-    if path.suffix.lower() != ".parquet" or not path.is_file():
+    if path.suffix.lower() != ".parquet" or not (isinstance(path, RemoteFile) or path.is_file()):
         return False
     try:
-        return _KEY in (pq.read_schema(path).metadata or {})
+        return _KEY in (pq.read_schema(*opened_by(path).values()).metadata or {})
     except (OSError, pa.ArrowException):
         return False
 
 
-def are_summaries(files: Sequence[Path]) -> bool:
+def are_summaries(files: Sequence[InputFile]) -> bool:
     """Return whether files are summaries.
 
     Raises `CalibrationInputError` where some are, and some are not.
@@ -99,7 +82,7 @@ def are_summaries(files: Sequence[Path]) -> bool:
     return kinds == {True}
 
 
-def read_summaries(paths: Sequence[Path]) -> AnySummary:
+def read_summaries(paths: Sequence[InputFile]) -> AnySummary:
     """Read the files of summaries, and add them up.
 
     Raises `CalibrationInputError` for a file that is no summary, or one of another version.
@@ -149,120 +132,3 @@ def rows_in_tail(end: bytes) -> int | None:
         return None
     place = _TELLS.search(end)
     return None if place is None else int(place[1])
-
-
-def summarise(
-    paths: Sequence[Path],
-    score: str,
-    outcome: str,
-    tell: Callable[[float], None],
-    by: Sequence[str] = (),
-) -> AnySummary:
-    """Count the rows of Parquet files by score, a batch at a time, whatever their number.
-
-    ``score``, ``outcome``: names of columns. Outcomes are booleans, or 0 and 1. ``tell``: is told
-    the share of the rows that is done. ``by``: columns of groups, or parts of the path of a file
-    such as ``region=eu``; no other column is read.
-
-    Raises `CalibrationInputError`, which names the file, for one that is no Parquet, a column that
-    is not there, values that are no score or outcome, and more groups than are counted.
-    """
-    wanted = {"score": score, "outcome": outcome}
-    files = [(path, _opened(path, wanted, by)) for path in paths]
-    total, done = sum(opened.count_rows() for _, opened in files), 0
-    if not total:
-        raise CalibrationInputError("files", "no row in any", "files with rows")
-    counts = BatchCounts(by)
-    for path, opened in files:
-        first = 0
-        for batch in _batches(path, opened, wanted, by):
-            with _named(f"{path.name}, rows from {first + 1:,} on"):
-                scores, outcomes = _columns(batch, wanted)
-                counts.add(scores, outcomes, groups_of(batch, by))
-            first, done = first + batch.num_rows, done + batch.num_rows
-            tell(done / total)
-    return counts.summary
-
-
-def groups_of(
-    batch: pa.RecordBatch, by: Sequence[str]
-) -> list[tuple[NDArray[np.int64], Sequence[str]]]:
-    """Return the groups of rows in each column ``by``, whose own name there begins with `BY`."""
-    return [_group(batch[f"{BY}{name}"]) for name in by]
-
-
-def _group(cells: pa.Array) -> tuple[NDArray[np.int64], Sequence[str]]:
-    """Return the place of each row among texts, and these."""
-    coded = cells.dictionary_encode(null_encoding="encode")
-    values = coded.dictionary.to_pylist()
-    known = Grouping.of(np.array(values, dtype=np.object_))
-    return known.numbers(np.array(values, dtype=np.object_))[coded.indices.to_numpy()], known.names
-
-
-def _opened(path: Path, wanted: Mapping[str, str], by: Sequence[str]) -> ds.Dataset:
-    try:
-        opened = ds.dataset(path, format="parquet", partitioning="hive")
-    except (pa.ArrowException, OSError) as error:
-        raise CalibrationInputError(path.name, "no Parquet file", "files of Parquet") from error
-    named = [*wanted.items(), *(("by", column) for column in by)]
-    for field, column in named:
-        if opened.schema.names.count(column) != 1:
-            problem = f"no column {column!r} in {path.name}, or several"
-            names = visible(", ".join(opened.schema.names))
-            raise CalibrationInputError(field, problem, f"one of its columns: {names}")
-        kind = opened.schema.field(column).type
-        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not any(is_of(plain) for is_of in (_GROUPS if field == "by" else _NUMBERS)):
-            problem = f"{kind} in column {column!r} of {path.name}"
-            raise CalibrationInputError(field, problem, _WANTED[field])
-    return opened
-
-
-def _batches(
-    path: Path, opened: ds.Dataset, wanted: Mapping[str, str], by: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
-    """Read batches, few at a time, as what is read ahead stays in memory."""
-    columns = {field: ds.field(column).cast("float64") for field, column in wanted.items()}
-    for column in by:
-        kind = opened.schema.field(column).type
-        plain = ds.field(column).cast(kind.value_type) if pa.types.is_dictionary(kind) else None
-        columns[f"{BY}{column}"] = ds.field(column) if plain is None else plain
-    try:
-        read = opened.to_batches(
-            columns, batch_size=_BATCH, batch_readahead=1, fragment_readahead=1
-        )
-        yield from (batch for batch in read if batch.num_rows)
-    except (pa.ArrowException, OSError) as error:
-        raise CalibrationInputError(path.name, "a damaged file", "files of Parquet") from error
-
-
-def check_columns(
-    columns: Iterable[object], score: str, outcome: str, by: Sequence[str] = ()
-) -> None:
-    """Refuse a frame of an engine without the columns that are counted."""
-    names = [*map(str, columns)]
-    for field, column in (("score", score), ("outcome", outcome), *(("by", one) for one in by)):
-        if column not in names:
-            wanted = f"one of the frame's columns: {', '.join(names[:20])}"
-            raise CalibrationInputError(field, f"no column {column!r}", wanted)
-
-
-def _columns(batch: pa.RecordBatch, wanted: Mapping[str, str]) -> list[NDArray[np.float64]]:
-    """Return scores and outcomes."""
-    for field in wanted:
-        if batch[field].null_count:
-            raise CalibrationInputError(field, "no value", _WANTED[field])
-    return [batch[field].to_numpy(zero_copy_only=False) for field in wanted]
-
-
-@contextmanager
-def _named(where: str) -> Iterator[None]:
-    """Tell of a refusal which file and rows it is of."""
-    try:
-        yield
-    except CalibrationInputError as error:
-        names = {"scores": "score", "hits": "outcome", "groups": "by"}
-        field = names.get(error.field, error.field)
-        actual = f"{error.actual} {'in' if field == error.field else 'of'} {where}"
-        wanted = error.expected if field == "by" else _WANTED[field]
-        raise CalibrationInputError(field, actual, wanted) from error

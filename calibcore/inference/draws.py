@@ -101,17 +101,20 @@ def redrawn_for(
     """Resample outcomes for each of some measures, as `redrawn`.
 
     Measures that need ``whole`` outcomes have those of as many equal rows as tell as much; all have
-    where hits, or misses, are so few that sums of them are far from normal.
+    where hits, or misses, are so few that sums of them are far from normal, but for statistics of
+    tests, which grow with the number of rows.
     """
     few = are_few(counted)
-    if not few:
+    wholes = [one.whole or (few and not one.is_tested_only) for one in measures]
+    drawn = whole = counted
+    if counted.design is None or not all(wholes):
         drawn = redrawn(rng, counted, frequency, n_draws)
-    if counted.design is None or not (few or any(one.whole for one in measures)):
+    if counted.design is None or not any(wholes):
         return [drawn] * len(measures)
     effect = counted.design.effect_at_most if few else counted.design.effect_by_score
     equal, scores = equal_rows(counted, effect)
     whole = redrawn(rng.spawn(1)[0], equal, frequency[scores], n_draws)
-    return [whole if few or one.whole else drawn for one in measures]
+    return [whole if one else drawn for one in wholes]
 
 
 _FEW = 20, 100

@@ -110,7 +110,8 @@ def evaluate_event(
             if measure.interval == "expected":
                 interval = _as_expected(measure, few, interval, plan)
         interval = _bounded(interval, measure, few, plan)
-        known = _known(measure, null[key], value, seen.get(key))
+        law = measure.law if exact.design is None else None
+        known = _known(measure, null[key], value, seen.get(key), law)
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
 
@@ -125,11 +126,17 @@ def _stretch(measure: EventMeasure, counted: Tally, level: float) -> float:
     return stretch
 
 
-def _known(measure: EventMeasure, null: Floats, value: float, seen: float | None) -> Reference:
+def _known(
+    measure: EventMeasure,
+    null: Floats,
+    value: float,
+    seen: float | None,
+    law: Callable[[float], float] | None,
+) -> Reference:
     """Compare with perfect calibration; where no draw is as far, by the law of the measure."""
     known = reference(null, value, measure.ideal, seen)
-    if measure.law is not None and known.p_value * (1 + null.size) < _ONE_DRAW:
-        known = replace(known, p_value=min(known.p_value, measure.law(value)))
+    if law is not None and known.p_value * (1 + null.size) < _ONE_DRAW:
+        known = replace(known, p_value=min(known.p_value, law(value)))
     return known
 
 

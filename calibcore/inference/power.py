@@ -18,27 +18,43 @@ _SMALLEST_STEP = 1e-3
 
 
 class _Rows(NamedTuple):
-    """Sums over the rows, in rows; scores are flipped so that most of them lie above 1/2."""
+    """Sums over the rows, in rows; scores are flipped so that most of them lie above 1/2.
 
+    Weighted rows and clusters are as many equal rows as tell the mean gap as well.
+    """
+
+    n_rows: float
+    effect: float
     expected: float
     variance: float
     step: float
     inward: float
     most_variance: float
+    drawn: bool
+    """Whether what the test allows is drawn from the gaps of clusters, and grows as they do."""
 
     @classmethod
     def of(cls, curves: CumulativeCurves) -> Self:
-        score, counts = curves.score[1:], curves.counts
-        expected, slant = float(counts @ score), np.abs(1 - 2 * score)
-        spread = counts * score * (1 - score)
+        score, counts, effect = curves.score[1:], curves.counts, 1.0
+        slant, spread = np.abs(1 - 2 * score), counts * score * (1 - score)
         variance, skew = float(spread.sum()), float(spread @ slant)
+        if curves.design is not None and variance and curves.null_deviation:
+            effect = (curves.n_samples * curves.null_deviation) ** 2 / variance
+        n_rows, expected = curves.n_samples / effect, float(counts @ score) / effect
         return cls(
-            max(expected, curves.n_samples - expected),
-            variance,
+            n_rows,
+            effect,
+            max(expected, n_rows - expected),
+            variance / effect,
             skew / variance if variance else 1.0,
             float(counts @ slant) / curves.n_samples,
-            curves.n_samples / 4,
+            n_rows / 4,
+            curves.design is not None and curves.design.is_drawn and variance > 0,
         )
+
+    def moved(self, gap: float) -> float:
+        """Return the variance if the scores are off by a gap."""
+        return min(self.variance + self.inward * gap, self.most_variance)
 
 
 def smallest_gap_shown(curves: CumulativeCurves) -> float:
@@ -63,7 +79,8 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     Their number is treated as a Poisson variable, shifted, and scaled to the variance of the scores
     plus what moving each of them inwards can add. In simulations of 10 to 5,000 rows, with scores
     of any shape, the probability is 77 to 98%, mostly 79 to 86%, and higher if scores are off the
-    other way.
+    other way. Of rows with sampling weights it is 80%, of 60 clusters 72 to 77%, as outcomes that
+    are less certain also depend more on each other.
 
     Examples
     --------
@@ -73,7 +90,7 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     (1.6094, 1.6094)
     """
     rows = _Rows.of(curves)
-    beyond = rows.expected - curves.n_samples * curves.ks_null_95
+    beyond = rows.expected - rows.n_rows * curves.ks_null_95
     shown = rows.expected - (math.ceil(beyond - 1e-9) - 1)
     low, high = 0.0, rows.expected
     if _power(rows, shown, high) < POWER:
@@ -81,7 +98,7 @@ def smallest_gap_shown(curves: CumulativeCurves) -> float:
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if _power(rows, shown, middle) < POWER else (low, middle)
-    return high / curves.n_samples
+    return high / rows.n_rows
 
 
 def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
@@ -106,17 +123,23 @@ def rows_that_show(curves: CumulativeCurves, gap: float) -> float:
     >>> round(rows_that_show(at_half, 0.01), -2), round((2.2414 + 0.8416) ** 2 * 50**2, -2)
     (23800.0, 23800.0)
     """
-    rows, n_samples = _Rows.of(curves), curves.n_samples
-    moved = min(rows.variance / n_samples + rows.inward * gap, 0.25)
-    beyond = BROWNIAN_95 * curves.null_deviation * math.sqrt(n_samples)
-    return ((beyond + _NORMAL_80 * math.sqrt(moved)) / gap) ** 2
+    rows = _Rows.of(curves)
+    if rows.drawn:  # gaps that vary as they do, whatever they are of
+        beyond, moved = curves.ks_null_95 * math.sqrt(curves.n_samples), rows.variance
+    else:
+        beyond = BROWNIAN_95 * curves.null_deviation * math.sqrt(curves.n_samples)
+        moved = rows.moved(rows.n_rows * gap)
+    deviation = math.sqrt(rows.effect * moved / rows.n_rows)
+    return ((beyond + _NORMAL_80 * deviation) / gap) ** 2
 
 
 def _power(rows: _Rows, shown: float, gap: float) -> float:
     """Return the probability that the rows show as large a gap if the scores are off by another."""
     from scipy.special import gammainc, ndtr  # noqa: PLC0415 - a tenth of a second to import
 
-    variance = min(rows.variance + rows.inward * gap, rows.most_variance)
+    variance = rows.moved(gap)
+    if rows.drawn:
+        return float(ndtr(gap / math.sqrt(variance) - shown / math.sqrt(rows.variance)))
     if rows.step < _SMALLEST_STEP:
         return float(ndtr((gap - shown) / math.sqrt(variance)))
     mean = variance / rows.step**2

@@ -32,11 +32,14 @@ class SpiegelhalterTest:
     __repr__ = short_repr
 
 
-def spiegelhalter_test(scores: ArrayLike, hits: ArrayLike) -> SpiegelhalterTest:
+def spiegelhalter_test(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> SpiegelhalterTest:
     """Test by Spiegelhalter's z whether the Brier score is what calibrated scores would have.
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
+    ``sample_weight``: frequency weights, as in `calibcore.weights`; shape (n_samples,).
 
     NaN where the scores leave the Brier score no freedom: each is 0, 1/2 or 1. Raises
     `CalibrationInputError` for scores or hits out of range.
@@ -51,7 +54,7 @@ def spiegelhalter_test(scores: ArrayLike, hits: ArrayLike) -> SpiegelhalterTest:
     >>> spiegelhalter_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1])
     SpiegelhalterTest(z=0.25, p_value=0.802587)
     """
-    z = float(spiegelhalter_z_of(tally(scores, hits)))
+    z = spiegelhalter_z(scores, hits, sample_weight=sample_weight)
     return SpiegelhalterTest(z, _beyond_normal(z))
 
 

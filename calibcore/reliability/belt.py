@@ -13,7 +13,7 @@ from calibcore.reliability.bands import check_level
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
-from calibcore.weights import refuse_design
+from calibcore.weights import SampleWeight, refuse_design
 
 MOST_DEGREES = 4
 """The highest degree that is tried."""
@@ -81,13 +81,18 @@ class CalibrationBelt:
 
 
 def calibration_belt(
-    scores: ArrayLike, hits: ArrayLike, *, levels: tuple[float, ...] = (0.8, 0.95)
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    levels: tuple[float, ...] = (0.8, 0.95),
+    sample_weight: SampleWeight = None,
 ) -> CalibrationBelt:
     """Fit the calibration belt to rows that the model has not seen (external validation).
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``levels``: of
-    the belts, ascending.
+    the belts, ascending. ``sample_weight``: frequency weights, as in `calibcore.weights`; shape
+    (n_samples,).
 
     Raises `CalibrationInputError` for scores or hits out of range; fewer than ten hits or ten other
     rows; one distinct score; scores that separate the outcomes completely, so that no finite curve
@@ -122,7 +127,7 @@ def calibration_belt(
     >>> [(round(low, 2), round(high, 2), above) for low, high, above in belt.departures(0.95)]
     [(0.1, 0.38, True), (0.62, 0.9, False)]
     """
-    return belt_of(tally(scores, hits), levels)
+    return belt_of(tally(scores, hits, sample_weight=sample_weight), levels)
 
 
 def belt_of(counted: Tally, levels: tuple[float, ...] = (0.8, 0.95)) -> CalibrationBelt:

@@ -8,7 +8,7 @@ from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
-from calibcore.weights import refuse_design
+from calibcore.weights import SampleWeight, refuse_design
 
 MOST_PLACES = 512
 """Most scores a band is given at."""
@@ -52,6 +52,7 @@ def corp_reliability(
     n_resamples: int = 399,
     seed: int = 0,
     level: float = 0.95,
+    sample_weight: SampleWeight = None,
 ) -> CorpReliability:
     """Compute the isotonic reliability curve (CORP): the nearest curve that never falls.
 
@@ -60,10 +61,11 @@ def corp_reliability(
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_resamples``:
     label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
-    ``seed``: of the draws. ``level``: of both bands, at each score on its own.
+    ``seed``: of the draws. ``level``: of both bands, at each score on its own. ``sample_weight``:
+    frequency weights, as in `calibcore.weights`; shape (n_samples,).
 
-    Raises `CalibrationInputError` for scores or hits out of range, fewer than one resample, and a
-    level that is not between 0 and 1.
+    Raises `CalibrationInputError` for scores, hits or weights out of range, fewer than one
+    resample, and a level that is not between 0 and 1.
 
     The curve minimises sum_i (hit_i - p(s_i))^2 over all p that never fall; its value on a step is
     the observed frequency there. Rows of equal score form one block.
@@ -88,7 +90,7 @@ def corp_reliability(
     Source: Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic
     classifiers*, PNAS 2021.
     """
-    counted = tally(scores, hits)
+    counted = tally(scores, hits, sample_weight=sample_weight)
     return corp_of(counted, n_resamples=n_resamples, seed=seed, level=level)
 
 

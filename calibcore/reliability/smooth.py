@@ -11,7 +11,7 @@ from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
-from calibcore.weights import refuse_design
+from calibcore.weights import SampleWeight, refuse_design
 
 LEAST_BANDWIDTH = 0.001
 
@@ -52,7 +52,7 @@ class SmoothReliability:
         return self.mean_score - self.frequency
 
 
-def smooth_reliability(
+def smooth_reliability(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     *,
@@ -60,6 +60,7 @@ def smooth_reliability(
     n_resamples: int = 399,
     seed: int = 0,
     level: float = 0.95,
+    sample_weight: SampleWeight = None,
 ) -> SmoothReliability:
     """Compute the kernel-smoothed reliability curve: a weighted mean of the hits near each score.
 
@@ -67,10 +68,11 @@ def smooth_reliability(
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``bandwidth``:
     standard deviation of the kernel, from 0.001 to 1; without one, that of smooth ECE.
     ``n_resamples``: sets of rows drawn for the band. ``seed``: of the draws. ``level``: of the
-    band, at each score on its own.
+    band, at each score on its own. ``sample_weight``: frequency weights, as in `calibcore.weights`;
+    shape (n_samples,).
 
-    Raises `CalibrationInputError` for scores, hits or a bandwidth out of range, fewer than one
-    resample, and a level that is not between 0 and 1.
+    Raises `CalibrationInputError` for scores, hits, weights or a bandwidth out of range, fewer than
+    one resample, and a level that is not between 0 and 1.
 
     frequency(t) = sum_i K(t, s_i) hit_i / sum_i K(t, s_i), where K is the Gaussian of standard
     deviation sigma with its mass beyond 0 and 1 reflected back, so that a row weighs the same
@@ -91,7 +93,7 @@ def smooth_reliability(
     Source: Błasiok and Nakkiran, *Smooth ECE: principled reliability diagrams via kernel
     smoothing*, ICLR 2024.
     """
-    counted = tally(scores, hits)
+    counted = tally(scores, hits, sample_weight=sample_weight)
     return smooth_of(counted, bandwidth=bandwidth, n_resamples=n_resamples, seed=seed, level=level)
 
 

@@ -28,9 +28,10 @@ from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS, Role, SliceColumn
+from dashboard.remote import InputFile
 from dashboard.report.reference import ReferenceBatch, read_reference, reference_of
 from dashboard.scene import Scene
-from dashboard.summary_file import are_summaries, is_summary
+from dashboard.summary_file import are_summaries
 from dashboard.texts.numbers import plain
 from dashboard.texts.subgroups import BLANK
 from dashboard.texts.subject import subject
@@ -94,7 +95,7 @@ def _new(audited: ReferenceBatch, given: Mapping[str, Any]) -> tuple[str, Batch]
     return plain(subject(scene)), _batch(scene)
 
 
-def _summed(files: Sequence[Path]) -> tuple[str, Batch]:
+def _summed(files: Sequence[InputFile]) -> tuple[str, Batch]:
     """Return what summaries are called together, and their rows."""
     upload = read_paths(files, DEFAULTS)
     if upload.summary is None:
@@ -189,13 +190,18 @@ def _rule(given: Mapping[str, Any]) -> Rule:
 
 def _audited(given: Mapping[str, Any]) -> tuple[ReferenceBatch, Batch | str]:
     """Return what was audited and its rows, or why these are not at hand."""
-    path: Path = given["against"]
+    files: Sequence[InputFile] = given["against"]
+    if are_summaries(files):
+        name, batch = _summed(files)
+        return ReferenceBatch(name, {}, tally_of(batch.event)), batch
+    if len(files) > 1:
+        text = f"{files[0].name} and {len(files) - 1:,} more"
+        wanted = "one report, one file of rows, or summaries, which add up"
+        raise CalibrationInputError("against", text, wanted)
+    path = files[0]
     if path.suffix.lower() == REPORT:
         audited = _read(path)
-        return audited, _rows_of(audited, given)
-    if is_summary(path):
-        name, batch = _summed([path])
-        return ReferenceBatch(name, {}, tally_of(batch.event)), batch
+        return audited, _rows_of(audited, path, given)
     if given["audited"]:
         raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
     scene = _scene([path], given)
@@ -208,7 +214,7 @@ def _audited(given: Mapping[str, Any]) -> tuple[ReferenceBatch, Batch | str]:
     )
 
 
-def _rows_of(audited: ReferenceBatch, given: Mapping[str, Any]) -> Batch | str:
+def _rows_of(audited: ReferenceBatch, report: InputFile, given: Mapping[str, Any]) -> Batch | str:
     """Return the rows of a report's files, or why they cannot be used.
 
     Raises `CalibrationInputError` for files that were named as the audited ones and are others.
@@ -217,7 +223,8 @@ def _rows_of(audited: ReferenceBatch, given: Mapping[str, Any]) -> Batch | str:
     if named and digest_of_paths(named) != audited.digest:
         others = " and ".join(path.name for path in named)
         raise CalibrationInputError("audited", f"{others}, of another SHA-256", words.AUDITED_FILES)
-    files = named or _sought(audited, given["against"].parent)
+    folder = report.parent if isinstance(report, Path) else Path()
+    files = named or _sought(audited, folder)
     if isinstance(files, str):
         return files
     ids = [text for text in given["columns"] if text.rpartition("=")[2] == "id"]
@@ -248,7 +255,7 @@ def _sought(audited: ReferenceBatch, folder: Path) -> list[Path] | str:
 
 
 def _scene_like(
-    audited: ReferenceBatch, files: Sequence[Path], reading: Mapping[str, Any]
+    audited: ReferenceBatch, files: Sequence[InputFile], reading: Mapping[str, Any]
 ) -> Scene:
     """Read a batch of the audited event, which may have happened in none of its rows, or in all.
 
@@ -270,7 +277,7 @@ def _scene_like(
 
 
 def _scene(
-    files: Sequence[Path], reading: Mapping[str, Any], classes: tuple[str, ...] = ()
+    files: Sequence[InputFile], reading: Mapping[str, Any], classes: tuple[str, ...] = ()
 ) -> Scene:
     options = options_of(reading)
     upload = read_paths(files, replace(options, class_names=options.class_names or classes))
@@ -317,9 +324,9 @@ def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[st
     return {**given, **own, "columns": [*columns, *given["columns"]]}
 
 
-def _read(path: Path) -> ReferenceBatch:
+def _read(path: InputFile) -> ReferenceBatch:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("against", str(path), "the JSON of a report") from error
     return read_reference(text)

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import click.shell_completion
 
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
+
+if TYPE_CHECKING:
+    from dashboard.remote import InputFile, RemoteFile
 
 HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
 """Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
@@ -121,22 +124,47 @@ def splits(ctx: click.Context, param: click.Parameter, value: int) -> int:
     return value
 
 
+class InputPath(click.Path):
+    """A file that a command reads, a folder or a pattern, or the address of one elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Leave an address as it is."""
+        from dashboard.remote import is_address  # noqa: PLC0415 - for commands that read
+
+        is_elsewhere = isinstance(value, str) and is_address(value)
+        return value if is_elsewhere else super().convert(value, param, ctx)
+
+
 def named_files(
-    ctx: click.Context, param: click.Parameter, value: tuple[Path, ...]
-) -> tuple[Path, ...]:
+    ctx: click.Context, param: click.Parameter, value: "tuple[Path | str, ...]"
+) -> "tuple[InputFile, ...]":
     """Return the files that are named: those of a folder, or of a pattern that is no file itself.
 
     Both in the order of their names; a folder without those within it, hidden or of other kinds,
     but with its partitions, such as region=eu.
     """
     del ctx, param
-    paths: list[Path] = []
+    paths: list[InputFile] = []
     for path in value:
-        files = _files_of(path)
+        files, named = (_files_of(path), path) if isinstance(path, Path) else _files_at(path)
         if not files:
-            raise click.BadParameter(f"{path}, where no file is. Expected files to read.")
+            raise click.BadParameter(f"{named}, where no file is. Expected files to read.")
         paths += files
     return tuple(paths)
+
+
+def _files_at(address: str) -> "tuple[list[RemoteFile], str]":
+    """Return the files at an address, and what it is called."""
+    from dashboard.readers.formats import FORMATS  # noqa: PLC0415 - takes a while
+    from dashboard.remote import remote_files, shown  # noqa: PLC0415 - the same
+
+    try:
+        return remote_files(address, FORMATS), shown(address)
+    except CalibrationInputError as error:
+        raise click.BadParameter(f"{error.actual}. Expected {error.expected}.") from error
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -208,8 +236,10 @@ def check_outputs(command: click.Context) -> None:
             raise CalibrationInputError(option.name or "", f"{out} ({why})", "a place to write to")
 
 
-def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:
-    return given if isinstance(given, tuple) else () if given is None else (given,)
+def _paths(given: Any) -> tuple[Path, ...]:
+    """Return which files of this machine an option names."""
+    several = given if isinstance(given, tuple) else (given,)
+    return tuple(one for one in several if isinstance(one, Path))
 
 
 SUBGROUP = "subgroup.gap"

@@ -20,6 +20,7 @@ from dashboard.cli.commands import (
     CANNOT,
     HOLDS,
     Commands,
+    InputPath,
     Key,
     OutputPath,
     WithKeys,
@@ -72,6 +73,7 @@ _EXAMPLES = {
         "  zcat predictions.csv.gz | fractile audit -\n"
         "  fractile audit predictions.csv --report report.html --json audit.json\n"
         '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
+        "  fractile audit 'logs/*.parquet' --score p --outcome y --engine dask --by region\n"
     ),
     "fit": (
         "\b\n"
@@ -98,6 +100,7 @@ _EXAMPLES = {
         "  fractile check march.csv --against audit.json --min-change 1% --junit check.xml\n"
         "  fractile check rescored.csv --against january.csv\n"
         "  fractile check rescored.csv --against audit.json --audited january.csv\n"
+        "  fractile check day31.parquet --against 'days/*.parquet'\n"
     ),
     "compare": (
         "\b\n"
@@ -113,6 +116,7 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
         "  fractile summarise logs --score p --outcome y --by region --by device -o week.parquet\n"
+        "  fractile summarise s3://bucket/logs --score p --outcome y -o week.parquet\n"
         "  fractile audit week.parquet --report report.html\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
     ),
@@ -219,9 +223,39 @@ def _serve(options: Sequence[str]) -> None:
 
 
 _FILE = click.Path(path_type=Path)
+_FILES = click.argument("files", nargs=-1, required=True, type=InputPath(), callback=named_files)
+_BY = click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Count by its groups too: a column, or a part of the paths such as region=eu. Repeatable;"
+    " at most 100 groups of all columns together.",
+)
+_COUNTS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--engine",
+        type=click.Choice(["here", "dask", "spark"]),
+        help="What counts the rows by score: processes here, or a cluster, whose workers open the"
+        " files; without an address of one, as many as this machine has cores.",
+    ),
+    click.option(
+        "--scheduler", metavar="ADDRESS", help="Of a Dask cluster, such as tcp://10.0.0.5:8786."
+    ),
+    click.option(
+        "--master",
+        metavar="ADDRESS",
+        help="Of a Spark cluster, such as local[2] or spark://10.0.0.5:7077.",
+    ),
+    click.option(
+        "--processes",
+        type=click.IntRange(1, 1024),
+        help="How many count here; by default as many as there are cores and memory for.",
+    ),
+)
+"""What counts rows that are many."""
 
 _READING: tuple[Callable[[Any], Any], ...] = (
-    click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files),
+    _FILES,
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
     click.option("--score", metavar="COLUMN", help="The score of one event."),
     click.option(
@@ -290,6 +324,10 @@ def _with(
     for one in reversed(options):
         command = one(command)
     return command
+
+
+def _counts_rows(command: Callable[..., None]) -> Callable[..., None]:
+    return _with(_COUNTS, command)
 
 
 _GROUP = click.option(
@@ -366,6 +404,8 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the folds of one set."
 )
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
+@_BY
+@_counts_rows
 @_writes_report
 def audit(
     fail_if: tuple[str, ...],
@@ -379,6 +419,9 @@ def audit(
     Conditions are of scores before calibration, or after it where a calibrator is named: the key of
     any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
     A limit may be a percentage.
+
+    Files of any number of rows are audited with --engine, which counts the rows by score, as
+    fractile summarise does, and by the columns that --by names.
     """
     from dashboard.cli.terminal import audit_files  # noqa: PLC0415 - takes a second
 
@@ -436,8 +479,11 @@ def compare(**given: Any) -> None:
     "--against",
     metavar="FILE",
     required=True,
-    type=_FILE,
-    help="Report of `audit --json`, or the audited rows.",
+    multiple=True,
+    type=InputPath(),
+    callback=named_files,
+    help="Report of `audit --json`, or the audited rows; summaries, such as those of a month, add"
+    " up. Repeatable.",
 )
 @click.option(
     "--audited",
@@ -504,7 +550,7 @@ def check(**given: Any) -> None:
 
 
 @main.command(epilog=_EXAMPLES["series"])
-@click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files)
+@_FILES
 @click.option(
     "--resamples",
     default=1000,
@@ -524,46 +570,33 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
 
 
 @main.command(epilog=_EXAMPLES["summarise"])
-@click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files)
+@_FILES
 @click.option("--score", metavar="COLUMN", required=True, help="The score of the event.")
 @click.option(
     "--outcome", metavar="COLUMN", required=True, help="Whether it happened: 0, 1 or booleans."
 )
+@_BY
 @click.option(
-    "--by",
-    metavar="COLUMN",
-    multiple=True,
-    help="Count by its groups too: a column, or a part of the paths such as region=eu. Repeatable;"
-    " at most 100 groups of all columns together.",
+    "--count", metavar="COLUMN", help="How many equal rows each row stands for: 0, 1, 2, ..."
 )
 @click.option("--out", "-o", required=True, type=OutputPath(".parquet"), help="File to write.")
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Of a Dask cluster that counts, such as tcp://10.0.0.5:8786; its workers open the files.",
-)
-@click.option(
-    "--master",
-    metavar="ADDRESS",
-    help="Of a Spark cluster that counts, such as local[2] or spark://10.0.0.5:7077; likewise.",
-)
-def summarise(
-    files: tuple[Path, ...],
-    score: str,
-    outcome: str,
-    by: tuple[str, ...],
-    out: Path,
-    **where: str | None,
-) -> None:
+@_counts_rows
+def summarise(files: tuple[Any, ...], out: Path, **given: Any) -> None:
     """Count the rows of Parquet FILES by score, and keep the counts as a small file.
 
-    Files of any size are read a batch at a time. fractile audit takes the result, and adds several
-    up, such as a file for each day. With --by its verdict names the worst subgroups, and fractile
-    check compares them.
+    Files of any size are read a batch at a time, here or from an address such as s3://bucket/logs.
+    fractile audit takes the result, and adds several up, such as a file for each day. With --by its
+    verdict names the worst subgroups, and fractile check compares them.
     """
-    from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
+    from dashboard.cli.engine import Counting  # noqa: PLC0415 - takes a second
+    from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - the same
 
-    say(_done(lambda: summarise_files(files, (score, outcome), out, by=by, **where)))
+    def work() -> str:
+        counting = Counting.of(given) or Counting.of({**given, "engine": "here"})
+        assert counting is not None  # noqa: S101 - for the type
+        return summarise_files(files, counting, out)
+
+    say(_done(work))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])

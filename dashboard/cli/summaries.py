@@ -12,18 +12,18 @@ from rich.progress import Progress as Bar
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.summary import AnySummary, GroupedSummary, in_time
+from dashboard.cli.engine import Counting
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import write
-from dashboard.engines import summarise_on
-from dashboard.spark import summarise_spark_files
-from dashboard.summary_file import are_summaries, read_summaries, summarise, write_summary
+from dashboard.remote import InputFile, RemoteFile
+from dashboard.summary_file import are_summaries, read_summaries, write_summary
 from dashboard.texts.advice import drifts
 from dashboard.texts.events import event_words
 from dashboard.texts.numbers import percent
 from dashboard.views.models.document import series_blocks
 
 
-def heading(files: Sequence[Path], summary: AnySummary) -> str:
+def heading(files: Sequence[InputFile], summary: AnySummary) -> str:
     """Return the names of files of summaries, and how many rows and events they count."""
     words = event_words(OneClass(1), ("0", "1"), "outcome")
     n_rows, n_events = summary.n_samples, summary.n_events
@@ -36,7 +36,7 @@ def heading(files: Sequence[Path], summary: AnySummary) -> str:
     return " \u00b7 ".join(heads)
 
 
-def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
+def series_of_summaries(files: Sequence[InputFile], n_resamples: int) -> bool:
     """Print summaries in the order of their names, a row each; return whether a drift is detected.
 
     Raises `CalibrationInputError` for one summary alone, and for what is none.
@@ -44,16 +44,19 @@ def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
     if len(files) < 2 or not are_summaries(files):
         wanted = "two summaries or more, as fractile summarise writes them"
         raise CalibrationInputError("files", "no series", wanted)
-    parts = {name: read_summaries([path]).whole for path, name in _names(sorted(files)).items()}
+    parts = {
+        name: read_summaries([path]).whole for path, name in _names(sorted(files, key=str)).items()
+    }
     periods, drift = in_time(parts, n_resamples=n_resamples)
     console = Lines()
     write(console, *reversed(series_blocks(periods, drift, expert=True)))
     return drifts(drift)
 
 
-def _names(files: Sequence[Path]) -> dict[Path, str]:
+def _names(files: Sequence[InputFile]) -> dict[InputFile, str]:
     """Name files by their stems, and by as many folders as it takes for each to differ."""
-    parts = {path: (*path.absolute().parent.parts, path.stem) for path in files}
+    parts = {path: (*path.folders, path.stem) if isinstance(path, RemoteFile)
+             else (*path.absolute().parent.parts, path.stem) for path in files}  # fmt: skip
     for n_parts in range(1, max(map(len, parts.values())) + 1):
         names = {path: "/".join(its[-n_parts:]) for path, its in parts.items()}
         if len({*names.values()}) == len(files):
@@ -61,30 +64,10 @@ def _names(files: Sequence[Path]) -> dict[Path, str]:
     return {path: str(path) for path in files}  # which differ in their endings alone
 
 
-def summarise_files(
-    files: Sequence[Path],
-    columns: tuple[str, str],
-    out: Path,
-    *,
-    by: Sequence[str] = (),
-    scheduler: str | None = None,
-    master: str | None = None,
-) -> str:
-    """Count the rows of files by score, here or on a cluster, write the summary, and say so.
-
-    ``columns``: of the score and of the outcome. ``by``: of groups. ``scheduler``: address of a
-    Dask cluster. ``master``: of a Spark cluster.
-    """
-    if scheduler is not None and master is not None:
-        raise CalibrationInputError("master", "a scheduler too", "one of the two")
-    summary: AnySummary
-    if scheduler is not None:
-        summary = summarise_on(scheduler, files, *columns, by)
-    elif master is not None:
-        summary = summarise_spark_files(master, files, *columns, by)
-    else:
-        with _progress("Counting") as tell:
-            summary = summarise(files, *columns, tell, by)
+def summarise_files(files: Sequence[InputFile], counting: Counting, out: Path) -> str:
+    """Count the rows of files by score, here or on a cluster, write the summary, and say so."""
+    with _progress("Counting") as tell:
+        summary = counting.summary(files, tell)
     data = write_summary(summary)
     try:
         write_file(out, data)

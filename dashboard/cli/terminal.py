@@ -1,5 +1,6 @@
 """What the command prints: progress, an audit's verdict and measures, and refusals."""
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from calibcore.events import OneClass, TopR
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
+from dashboard.cli.engine import Counting, counted_upload
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
@@ -28,6 +30,7 @@ from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
+from dashboard.remote import InputFile
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -40,6 +43,7 @@ from dashboard.texts.design import design_line
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
+from dashboard.texts.report import command, rerun
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import refusal
@@ -57,6 +61,10 @@ _SERVES = (
     "purpose", "model", "author", "cutoff", "costs",
 )  # fmt: skip
 """Options of an audit that a summary allows."""
+
+
+COUNTED_BY = "score", "outcome", "count", "by", "engine", "scheduler", "master", "processes"
+"""Options of an audit of rows that are counted first."""
 
 
 def _refuse_rows(given: Mapping[str, Any]) -> None:
@@ -78,6 +86,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     """
     conditions = [Condition.parse(text) for text in fail_if]
     _check_report(given)
+    counting = Counting.of(given)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     quiet, console = not sys.stderr.isatty(), Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
@@ -89,7 +98,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         def tell(share: float) -> None:
             progress.update(task, completed=share)
 
-        upload = _read_audited(given)
+        upload = _read_audited(given, counting, tell)
         event = event_of(upload, given["event"])
         stage("Fitting")
         scene = scene_of(
@@ -102,7 +111,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         inference = closer_look(scene, measures, tell) if scene.n_resamples else None
         if given["report"] or given["json"]:
             stage("Writing the report")
-            _write_report(scene, given, tell)
+            _write_report(scene, given, tell, counting)
     console = Lines()
     _print_head(console, scene)
     both = scene.result.of_test is not None
@@ -116,8 +125,14 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     return bool(holding)
 
 
-def _read_audited(given: Mapping[str, Any]) -> Upload:
-    files: Sequence[Path] = given["files"]
+def _read_audited(given: Mapping[str, Any], counting: Counting | None, tell: Progress) -> Upload:
+    files: Sequence[InputFile] = given["files"]
+    if counting is not None:
+        _refuse_rows({name: of for name, of in given.items() if name not in COUNTED_BY})
+        return counted_upload(files, counting, tell)
+    if given["by"]:
+        wanted = "--engine too; without it every column is looked at for subgroups"
+        raise CalibrationInputError("by", "no engine that counts", wanted)
     if are_summaries(files):
         _refuse_rows(given)
     return read_paths(files, options_of(given))
@@ -145,11 +160,18 @@ def _check_report(given: Mapping[str, Any]) -> None:
         raise CalibrationInputError(field, "no report to hold it", "--report or --json too")
 
 
-def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
+def _write_report(
+    scene: Scene, given: Mapping[str, Any], tell: Progress, counting: Counting | None
+) -> None:
     typed = ReportDetails(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
+    request = ReportRequest(typed, Choices(cutoff, costs))
+    if counting is not None:
+        named = replace(scene.upload, name="FILES")
+        written = command(named, scene.settings, cutoff, scene.n_resamples, costs)
+        request = replace(request, rerun=rerun(f"{written} {shlex.join(counting.options)}"))
+    report = report_of(scene, request, tell)
     if given["report"]:
         write_out(given["report"], html_of(report, brief=given["brief"]), "report")
     if given["json"]:

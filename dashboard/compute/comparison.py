@@ -14,7 +14,6 @@ from calibcore.comparison import (
     Standing,
     advise,
     lead,
-    mean_loss,
     moves_mean_away,
     penalty,
     pick,
@@ -22,6 +21,7 @@ from calibcore.comparison import (
     row_losses,
     sides_shown,
 )
+from calibcore.counted import mean_loss
 from calibcore.data import Rows, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side, evaluate, side_of, sides_of

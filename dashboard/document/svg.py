@@ -27,11 +27,11 @@ def number(value: float) -> str:
 def tick_text(value: float, how: str) -> str:
     """Write the value of a tick.
 
-    ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.1~%``,
+    ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.0~%``,
     ``.3~g``, ``.3~f`` and ``,d``.
 
-    >>> tick_text(0.2, ".3~%"), tick_text(0.8218, ".1~%"), tick_text(1.5, ".3~g")
-    ('20%', '82.2%', '1.5')
+    >>> tick_text(0.2, ".3~%"), tick_text(0.8218, ".0~%"), tick_text(1.5, ".3~g")
+    ('20%', '82%', '1.5')
     >>> tick_text(0.35, ".3~f"), tick_text(2500, ",d")
     ('0.35', '2,500')
     """

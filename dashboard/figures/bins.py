@@ -7,7 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.metrics.binned import BinSweep
 from dashboard.figures.intervals import apart
-from dashboard.figures.layout import Sketch, base_layout, share_axis
+from dashboard.figures.layout import TEXT_SIZE, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
 
 KS, WIDE, EVEN = "KS error", "ECE, equal width", "ECE, equal mass"
@@ -121,7 +121,7 @@ def _mark_chosen(
         yanchor="middle",
         xshift=-4 if right else 4,
         text=f"{n_bins} bins",
-        font={"size": 14, "color": palette.text},
+        font={"size": TEXT_SIZE, "color": palette.text},
         showarrow=False,
     )
 
@@ -154,6 +154,6 @@ def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palett
             xanchor="left",
             yanchor="middle",
             text=f"<b>{name}</b>" if name == KS else name,
-            font={"size": 14, "color": colour},
+            font={"size": TEXT_SIZE, "color": colour},
             showarrow=False,
         )

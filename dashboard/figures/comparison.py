@@ -12,7 +12,7 @@ from calibcore.comparison import Contestant, EvaluatedOn, penalty, sides_shown
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, dot, harmless, names_axis, wrapped
+from dashboard.figures.layout import TEXT_SIZE, base_layout, dot, harmless, names_axis, wrapped
 from dashboard.figures.palette import Palette
 
 Changes = Mapping[tuple[str, EvaluatedOn], Interval]
@@ -90,7 +90,7 @@ def dot_plot(
         yaxis=names_axis(
             [wrapped(name, _NAME_SIGNS) for name in names],
             palette,
-            tickfont={"size": 12, "color": palette.text},
+            tickfont={"size": TEXT_SIZE, "color": palette.text},
         ),
     )
 
@@ -107,13 +107,13 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
     step = (limits[1] - limits[0]) / 10  # at most; two ticks are not to read alike
     digits = max(3, math.ceil(-math.log10(step)))
     return {
-        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
+        "title": {"text": title, "font": {"size": TEXT_SIZE}, "standoff": 4},
         "range": list(limits),
         "tickformat": {"share": ".3~%", "rows": ",d", "small": ".2~g"}.get(
             measure.unit, f".{digits}~f"
         ),
         "nticks": 6,
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
         "showgrid": True,
         "gridcolor": palette.band,
         "gridwidth": 0.5,
@@ -266,6 +266,6 @@ def _add_far(
             xshift=-7 if right else 7,
             borderpad=0,
             bgcolor=behind,
-            font={"size": 14, "color": look.colour},
+            font={"size": TEXT_SIZE, "color": look.colour},
             showarrow=False,
         )

@@ -183,5 +183,4 @@ def _sizes_axis(sizes: tuple[int, ...]) -> dict[str, Any]:
         "range": [np.log10(sizes[0]) - 0.06, np.log10(sizes[-1]) + 0.06],
         "tickvals": [*sizes[:-1:2], sizes[-1]] if len(sizes) > 4 else list(sizes),
         "tickformat": ",",
-        "tickangle": 0,
     }

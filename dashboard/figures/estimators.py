@@ -41,7 +41,7 @@ def error_graph(
     across, up = (share_axis(text, (0, 1)) for text in ("Rows", axis))
     across |= {
         "type": "log", "range": [np.log10(rows[0]) - 0.02, np.log10(rows[-1]) + 0.04],
-        "tickvals": rows[::2], "tickformat": ",", "tickangle": 0, "nticks": None,
+        "tickvals": rows[::2], "tickformat": ",", "nticks": None,
     }  # fmt: skip
     up |= {
         "type": "log", "range": [low, high], "side": "right", "tickformat": "~g",

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from plotly import graph_objects as go
 
+from dashboard.figures.layout import TEXT_SIZE
 from dashboard.figures.palette import Palette
 
 MARGIN = 108
@@ -122,6 +123,6 @@ def _name(end: LineEnd, place: float, side: str) -> dict[str, Any]:
         "xanchor": "left" if at_right else "right",
         "yanchor": "middle",
         "text": end.name,
-        "font": {"size": 14, "color": end.look.colour},
+        "font": {"size": TEXT_SIZE, "color": end.look.colour},
         "showarrow": False,
     }

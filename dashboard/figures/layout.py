@@ -49,13 +49,16 @@ class Sketch:
 HEIGHT = 280
 """Pixels of a graph."""
 
+TEXT_SIZE = 14
+"""Pixels of all text in figures: the least that can be read where a page is projected."""
+
 _STEPS = (1.0, 2.0, 5.0)
 
 
 def base_layout(title: str) -> dict[str, Any]:
     """Return the layout every graph starts from."""
     return {
-        "title": {"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left", "y": 0.97},
+        "title": {"text": title, "font": {"size": TEXT_SIZE}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
         "margin": {"l": 58, "r": 18, "t": 30, "b": 42, "pad": 4},
         "showlegend": False,
@@ -68,13 +71,14 @@ def base_layout(title: str) -> dict[str, Any]:
 def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     """Return an axis of shares, drawn in percent from the first to the second limit."""
     axis: dict[str, Any] = {
-        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
+        "title": {"text": title, "font": {"size": TEXT_SIZE}, "standoff": 4},
         "range": [limits[0] - 0.01 * limits[1], limits[1] * 1.01],
         "tickformat": ".3~%",
         "zeroline": False,
         "fixedrange": True,
         "ticks": "",
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
+        "tickangle": 0,
         "nticks": 6,
         "automargin": False,
     }
@@ -144,7 +148,7 @@ def in_corner(text: str, x: float, y: float) -> dict[str, Any]:
     return {
         "xref": "x domain", "yref": "y domain", "x": x, "y": y,
         "xanchor": side, "yanchor": "top" if y > 0.5 else "bottom", "align": side,
-        "text": text, "font": {"size": 14}, "showarrow": False,
+        "text": text, "font": {"size": TEXT_SIZE}, "showarrow": False,
     }  # fmt: skip
 
 

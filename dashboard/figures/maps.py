@@ -17,6 +17,7 @@ from calibcore.validation import Floats
 from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import (
     HEIGHT,
+    TEXT_SIZE,
     base_layout,
     harmless,
     in_corner,
@@ -302,7 +303,7 @@ def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figur
             **share_axis("Rows", unit_range(most)),
             "domain": list(_BELOW),
             "tickvals": [0, most],
-            "tickformat": ".1~%",
+            "tickformat": ".0~%",
         },
     )
 
@@ -409,7 +410,7 @@ def _name_corners(figure: go.Figure, names: list[str], palette: Palette) -> None
             xanchor=across,
             yanchor=along,
             text=f"<b>{name}</b>",
-            font={"size": 14, "color": palette.text},
+            font={"size": TEXT_SIZE, "color": palette.text},
             showarrow=False,
         )
 
@@ -448,7 +449,7 @@ def weights_map(
         zmin=-most,
         zmax=most,
         colorscale=[[0, palette.score], [0.5, palette.ground], [1, palette.frequency]],
-        colorbar={"thickness": 10, "tickfont": {"size": 12}},
+        colorbar={"thickness": 10, "tickfont": {"size": TEXT_SIZE}},
         hovertemplate="output %{y}<br>input %{x}<br>%{z:.3f}<extra></extra>",
         x=[*names, BIAS],
         y=names,
@@ -470,11 +471,11 @@ def _axis(names: Sequence[str], title: str) -> dict[str, object]:
     shown = names[::step]
     texts = [shortened(name, _LETTERS) for name in shown]
     return {
-        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
+        "title": {"text": title, "font": {"size": TEXT_SIZE}, "standoff": 4},
         "type": "category",
         "tickvals": shown,
         "ticktext": texts,
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
         "fixedrange": True,
         "showgrid": False,
     }

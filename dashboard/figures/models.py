@@ -11,6 +11,7 @@ from calibcore.models import Plane
 from calibcore.series import Checkpoint
 from calibcore.validation import Floats
 from dashboard.figures.layout import (
+    TEXT_SIZE,
     Sketch,
     base_layout,
     dot,
@@ -127,11 +128,11 @@ def _range(values: Floats) -> tuple[float, float]:
 
 def _axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     return {
-        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
+        "title": {"text": title, "font": {"size": TEXT_SIZE}, "standoff": 4},
         "range": list(limits),
         "tickformat": ".3f" if limits[1] - limits[0] > 0.005 else ".4f",
         "nticks": 6,
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
@@ -169,7 +170,7 @@ def _add_lines(
                 xanchor="center" if beyond else "left",
                 yanchor="bottom" if beyond else "middle",
                 xshift=0 if beyond else 3,
-                font={"size": 14, "color": palette.neutral},
+                font={"size": TEXT_SIZE, "color": palette.neutral},
                 showarrow=False,
             )
 
@@ -205,7 +206,7 @@ def _name_models(
             yanchor="bottom",
             yshift=7,
             bgcolor=palette.ground,
-            font={"size": 14, "color": palette.text},
+            font={"size": TEXT_SIZE, "color": palette.text},
             showarrow=False,
         )
 
@@ -318,7 +319,7 @@ def _name_lines(
             xanchor="right",
             yanchor="bottom" if above else "top",
             yshift=6 if above else -6,
-            font={"size": 14, "color": (palette.text, palette.neutral)[place]},
+            font={"size": TEXT_SIZE, "color": (palette.text, palette.neutral)[place]},
         )
 
 

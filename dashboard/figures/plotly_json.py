@@ -10,6 +10,7 @@ from plotly import graph_objects as go
 
 from dashboard.figures.drawing import Drawing
 from dashboard.figures.graphs import RowMark
+from dashboard.figures.layout import TEXT_SIZE
 from dashboard.figures.palette import Palette
 from dashboard.texts.rows import say_rows
 
@@ -100,7 +101,7 @@ def _write_titles(layout: dict[str, Any], titles: Titles) -> None:
 
 
 def _page(palette: Palette) -> dict[str, Any]:
-    font = {"family": _FONT, "color": palette.neutral, "size": 14}
+    font = {"family": _FONT, "color": palette.neutral, "size": TEXT_SIZE}
     return {
         "font": font,
         "title": {"font": {**font, "color": palette.text, "weight": 700}, "pad": {"l": 4}},

@@ -17,7 +17,16 @@ from calibcore.reliability import (
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, add_band
 from dashboard.figures.drawing import Drawing
-from dashboard.figures.layout import HEIGHT, Sketch, base_layout, middles, panel, parted, share_axis
+from dashboard.figures.layout import (
+    HEIGHT,
+    TEXT_SIZE,
+    Sketch,
+    base_layout,
+    middles,
+    panel,
+    parted,
+    share_axis,
+)
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.texts.numbers import percent
@@ -154,7 +163,7 @@ def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
         text="\u2002 ".join(
             f'<span style="color:{colour}">{sign} {name}</span>' for sign, name, colour in names
         ),
-        font={"size": 14},
+        font={"size": TEXT_SIZE},
         showarrow=False,
     )
 
@@ -222,7 +231,7 @@ def reliability_diagram(
             **share_axis("Rows", (0, ROOM * most)),
             "domain": [0, 0.3],
             "tickvals": [0, most],
-            "tickformat": ".1~%",
+            "tickformat": ".0~%",
         },
     )
 
@@ -368,7 +377,7 @@ def _add_means(figure: Sketch, side: Side, most: float, palette: Palette) -> Non
             xanchor="right" if leftward else "left",
             yanchor="middle",
             xshift=-3 if leftward else 3,
-            font={"size": 14, "color": colour},
+            font={"size": TEXT_SIZE, "color": colour},
             showarrow=False,
         )
 
@@ -438,13 +447,15 @@ def class_picture(
         **base_layout(""),
         "title": None,
         "height": SMALL_HEIGHT,
-        "margin": {"l": 34, "r": 12, "t": 18, "b": 18, "pad": 0},
+        "margin": {"l": 44, "r": 20, "t": 18, "b": 18, "pad": 0},
         "annotations": [],
     }
     sides = [("Before", before)] if after is None else [("Before", before), ("After", after)]
     for place, (name, binned) in enumerate(sides):
         domain = [place * 0.54, place * 0.54 + 0.46] if after is not None else [0, 1]
-        across, up = {"domain": domain}, {"showticklabels": place == 0}
+        # The end of one axis is the start of the next: its name has no room there.
+        last = {"ticktext": ["0", "100%" if place == len(sides) - 1 else ""]}
+        across, up = {"domain": domain, **last}, {"showticklabels": place == 0}
         axes, on = panel(place, _axis(palette) | across, _axis(palette) | up)
         traces += [one | on for one in _side(binned, palette)]
         layout |= axes
@@ -486,7 +497,7 @@ def _axis(palette: Palette) -> dict[str, Any]:
         "range": [-0.04, 1.04],
         "tickvals": [0, 1],
         "ticktext": ["0", "100%"],
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
         "ticks": "",
         "zeroline": False,
         "showgrid": False,
@@ -510,6 +521,6 @@ def _name(name: str, axis: str, palette: Palette) -> dict[str, Any]:
         "yanchor": "bottom",
         "yshift": 1,
         "text": name,
-        "font": {"size": 14, "color": palette.neutral},
+        "font": {"size": TEXT_SIZE, "color": palette.neutral},
         "showarrow": False,
     }

@@ -10,6 +10,7 @@ from calibcore.binning import BinTable
 from calibcore.subgroups import Places, SliceScreen
 from calibcore.validation import Floats
 from dashboard.figures.layout import (
+    TEXT_SIZE,
     Sketch,
     base_layout,
     dot,
@@ -86,7 +87,7 @@ def period_plot(
         figure.add_annotation(
             x=x[0], y=gap, text=harmless(names[worst]), showarrow=False,
             xanchor="right" if late else "left", xshift=-14 if late else 14,
-            font={"size": 14, "color": palette.text},
+            font={"size": TEXT_SIZE, "color": palette.text},
         )  # fmt: skip
     line = _no_gap(palette)
     line |= {"xref": "paper", "yref": "y", "x1": 1, "y1": 0}
@@ -172,9 +173,9 @@ def _gap_axis(
     room = 0.04 * (high - low) or 0.01
     return {
         "range": [low - room, high + room],
-        "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 14}},
+        "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": TEXT_SIZE}},
         **pp_ticks(low - room, high + room),
-        "tickfont": {"size": 12},
+        "tickfont": {"size": TEXT_SIZE},
         "showgrid": True,
         "gridcolor": palette.band,
         "gridwidth": 0.5,
@@ -188,7 +189,7 @@ def _name_axis(names: list[str], palette: Palette) -> dict[str, Any]:
         "tickvals": list(range(len(names))),
         "ticktext": names,
         "ticks": "",
-        "tickfont": {"size": 12, "color": palette.text},
+        "tickfont": {"size": TEXT_SIZE, "color": palette.text},
         "range": [len(names) - 0.5, -0.5],
         "showgrid": False,
         "zeroline": False,

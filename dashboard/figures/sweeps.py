@@ -10,7 +10,7 @@ from plotly import graph_objects as go
 from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.validation import Floats
 from dashboard.figures.intervals import MARGIN, LineEnd, Look, name_ends
-from dashboard.figures.layout import HEIGHT, Sketch, base_layout, share_axis
+from dashboard.figures.layout import HEIGHT, TEXT_SIZE, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
 
 Unit = Literal["share", "nats"]
@@ -257,6 +257,6 @@ def _add_marks(
             xanchor="left" if later else "right",
             xshift=3 if later else -3,
             text=mark.name,
-            font={"size": 14, "color": colour},
+            font={"size": TEXT_SIZE, "color": colour},
             showarrow=False,
         )

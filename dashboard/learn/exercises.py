@@ -219,8 +219,8 @@ def _benefit(rng: np.random.Generator) -> Exercise:
     everybody = (events - (n - events) * weight) / n
     return Exercise(
         "acting",
-        f"Patients with a score of {cutoff:g} or more are treated. The net benefit weighs a patient"
-        " treated in vain against one treated rightly, as the cut-off does. Find it, per patient:"
+        f"Patients with a score of {cutoff:g} or more are treated. The net benefit weighs an"
+        " unnecessary treatment against a needed one, as the cut-off does. Find it, per patient:"
         " those treated with the event, less those treated without it times cut-off / (1 \u2212"
         " cut-off), divided by all. Compare it with treating all and none.",
         _table(rows),

@@ -131,9 +131,8 @@ def maps(result: Result, keys: Sequence[str], palette: Palette) -> LessonPicture
     away = "; ".join(
         f"{calibrator_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
     )
-    text = f"Strong line: the truth. Distance from it: {away}." if away else "Strong line: the"
-    " truth."
-    return LessonPicture("maps", figure, text)
+    distances = f" Distance from it: {away}." if away else ""
+    return LessonPicture("maps", figure, f"Strong line: the truth.{distances}")
 
 
 def spread(many: Redraws, result: Result, palette: Palette) -> LessonPicture:

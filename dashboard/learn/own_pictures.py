@@ -7,7 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
-from dashboard.figures.layout import middles, parted
+from dashboard.figures.layout import TEXT_SIZE, middles, parted
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, usual_range
 from dashboard.learn.lesson import LessonPicture
@@ -151,11 +151,11 @@ def _readable(figure: go.Figure) -> go.Figure:
     """Enlarge the type, and call rows answers."""
     figure = go.Figure(figure.data, figure.layout)  # what was planned may be shared
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.title.update(text=_of_answers(axis.title.text), font={"size": 14})
-        axis.tickfont = {"size": 13}
-    figure.layout.title.update(text=_of_answers(figure.layout.title.text), font={"size": 14})
+        axis.title.update(text=_of_answers(axis.title.text), font={"size": TEXT_SIZE})
+        axis.tickfont = {"size": TEXT_SIZE}
+    figure.layout.title.update(text=_of_answers(figure.layout.title.text), font={"size": TEXT_SIZE})
     for note in figure.layout.annotations:
-        note.font = {"size": 14}
+        note.font = {"size": TEXT_SIZE}
     for trace in figure.data:
         if trace.hovertemplate:
             trace.hovertemplate = _of_answers(trace.hovertemplate)

@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
 from dashboard.figures.drawing import Drawing
-from dashboard.figures.layout import base_layout, share_axis
+from dashboard.figures.layout import TEXT_SIZE, base_layout, share_axis
 from dashboard.figures.palette import Palette
 
 HEIGHT = 300
@@ -61,13 +61,16 @@ def margin(left: int = 64, top: int = 38, bottom: int = 52) -> dict[str, int]:
 
 def percent_axis(title: str, high: float = 1.0, low: float = 0.0) -> dict[str, Any]:
     """Return an axis of shares, in percent."""
-    return _large(share_axis(title, (low, high)))
+    return share_axis(title, (low, high))
 
 
 def number_axis(title: str, low: float, high: float, **more: Any) -> dict[str, Any]:
     """Return an axis of numbers."""
-    axis = {"title": {"text": title, "standoff": 4}, "range": [low, high], "fixedrange": True}
-    return _large({**axis, "zeroline": False, "ticks": "", **more})
+    font = {"size": TEXT_SIZE}
+    return {
+        "title": {"text": title, "font": font, "standoff": 4}, "tickfont": font, "tickangle": 0,
+        "range": [low, high], "fixedrange": True, "zeroline": False, "ticks": "", **more,
+    }  # fmt: skip
 
 
 def no_axis(low: float, high: float) -> dict[str, Any]:
@@ -142,7 +145,7 @@ def boxed(text: str, x: float, y: float, colour: str, palette: Palette, **more: 
 
 def label(text: str, x: float, y: float, colour: str, **more: Any) -> Trace:
     """Return a name inside a picture, in the colour of what it names."""
-    font = {"size": 14, "color": colour}
+    font = {"size": TEXT_SIZE, "color": colour}
     place = {"x": x, "y": y, "showarrow": False, "xanchor": "left", "yanchor": "bottom"}
     return {"text": text, "font": font, **place, **more}
 
@@ -161,8 +164,3 @@ def names_at_end(named: Sequence[tuple[str, float, str]], x: float, high: float)
         label(text, x, height, colour, xanchor="right")
         for (text, _, colour), height in zip(ordered, placed, strict=True)
     ]
-
-
-def _large(axis: dict[str, Any]) -> dict[str, Any]:
-    title = {**axis["title"], "font": {"size": 14}}
-    return {**axis, "title": title, "tickfont": {"size": 13}}

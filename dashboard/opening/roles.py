@@ -198,7 +198,7 @@ def _role(use: str | None) -> ColumnRole | None:
 
 
 def _called(role: ColumnRole | None) -> str:
-    return words.NOT_DETECTED if role is None else words.ROLES[role]
+    return words.UNDECIDED if role is None else words.ROLES[role]
 
 
 def _order(names: Sequence[str], seen: object) -> list[str]:
@@ -250,7 +250,7 @@ def _choose_role(column: _ColumnView, key: str) -> None:
         ROLES,
         index=None if column.role is None else 0,  # a cross would take room from the role
         format_func=lambda role: words.ROLES[role],
-        placeholder=words.NOT_DETECTED,
+        placeholder=words.UNDECIDED,
         key=key,
         on_change=_set_role,
         args=(column.name, key),

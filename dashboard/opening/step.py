@@ -182,8 +182,11 @@ def _show_top(
     if outcome.piece is not None:
         st.header(escape_markdown(outcome.name), anchor=False)
         alone = outcome.piece.table is not None
-        ask = words.without_labels(outcome.perhaps_labels) if alone else LABELS_ALONE
-        st.info(ask, icon=":material/upload_file:")
+        if alone and isinstance(lacks := outcome.lacks, Question):
+            choices.show_question(lacks)
+        else:
+            ask = words.WITHOUT_LABELS if alone else LABELS_ALONE
+            st.info(ask, icon=":material/upload_file:")
         _show_checks(outcome)
         if alone:
             take_home.offer_saved(outcome, lambda options: files.read_files(sources, options))

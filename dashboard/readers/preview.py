@@ -1,7 +1,7 @@
 """What is shown of a file beside its numbers: first rows, and columns that both sets have."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -13,8 +13,9 @@ from calibcore.probabilities import softmax
 from calibcore.strips import row_strips
 from calibcore.subgroups import Places, settled_group
 from calibcore.validation import Floats
-from dashboard.readers.recognition.groups import FEW_VALUES, NAME, NUMBER_RANGES
-from dashboard.readers.recognition.vocabulary import is_owner, words_of
+from dashboard.readers.recognition import vocabulary as terms
+from dashboard.readers.recognition.groups import FEW_VALUES, NAME, NUMBER_RANGES, ONE_VALUE
+from dashboard.readers.recognition.vocabulary import begins, is_owner, key_of, words_of
 from dashboard.readers.records import (
     Array,
     ColumnRole,
@@ -31,9 +32,10 @@ from dashboard.readers.records import (
     by_number,
     cell_of,
 )
-from dashboard.readers.refusal import percent, plain, visible
+from dashboard.readers.refusal import Answer, Question, percent, plain, quoted, visible
 
 _ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
+_OUTCOMES, _NUMBERS, _VALUES, _LONG_WORD = 12, 6, 6, 4
 _VALUE = 30
 _PERIOD = re.compile(r"[12]\d{3}(-\S+)?", re.ASCII)
 _IN_COLUMN = re.compile('column "(.*)"', re.DOTALL)
@@ -116,28 +118,72 @@ def preview_of_arrays(contents: Contents) -> Preview:
     )
 
 
-def perhaps_labels(raw: RawSet, preview: Preview) -> tuple[str, ...]:
-    """Name columns beside a table without labels that may hold them, at most three.
+def which_outcome(
+    lacks: tuple[str, str], contents: Contents, options: ReadingOptions
+) -> Question | None:
+    """Ask which column beside a table without outcomes says what happened; None without any.
 
-    They have two values or more, and no more than there are classes; first those that come nearest
-    to the number of classes. The preview tells of columns that were left out.
+    ``lacks``: of what, and which reasons were given. A column that may say so has two values or
+    more, and no more than classes or answers; or one and blanks. First comes what words speak for.
     """
-    table = np.asarray(raw.table)
-    n_classes = 2 if table.ndim == 1 else table.shape[1]
-    kinds = {column.name: _n_kinds(column) for column in raw.columns}
+    raw, preview = contents.sets.get("rows"), contents.preview or preview_of_arrays(contents)
+    if not isinstance(raw, RawSet) or raw.table is None:
+        return None
+    n_classes = 2 if raw.table.ndim == 1 else raw.table.shape[1]
+    values = {column.name: _values_of(column, n_classes) for column in raw.columns}
+    scores = set[str]()
     for place, (name, use) in enumerate(zip(preview.headings, preview.uses, strict=True)):
         cells = [row[place] for row in preview.rows]
-        if use == "left out" and len(different := {*cells} - {""}) < len(cells):
-            kinds[name] = len(different)
-    likely = [name for name, count in kinds.items() if 1 < count <= n_classes]
-    return tuple(sorted(likely, key=lambda name: -kinds[name])[:_LIKELY])
+        why = preview.reasons[place] if preview.reasons else ONE_VALUE
+        if preview.roles[place : place + 1] == ("date",):
+            values.pop(name, None)
+        if use in ("class", "score"):
+            scores |= {*words_of(name)}
+        if use == "left out" and why == ONE_VALUE and len(different := {*cells}) < len(cells):
+            values[name] = tuple(sorted(different))
+    by_user = {visible(name, NAME) for name, _ in options.roles}
+    full = {visible(name, NAME): name for name in contents.uses}
+    likely = [
+        name for name, kinds in values.items()
+        if len(kinds) > 1 and name in full and name not in by_user
+    ]  # fmt: skip
+    likely.sort(key=lambda name: (-_speaks_for(name, values[name], scores), len(values[name])))
+    if not likely:
+        return None
+    answers = []
+    for name in likely[:_LIKELY]:
+        marks = [kind for kind in values[name] if kind]
+        change = options.with_roles((full[name], "outcome"))
+        why = f"Its values: {', '.join(marks[:_VALUES])}{', ...' * (len(marks) > _VALUES)}."
+        if len(marks) == 1:
+            change |= {"event": marks[0]}
+            why = f"{marks[0]}, or blank where that did not happen."
+        answers.append(Answer(f"Take {quoted(name)}", why, change))
+    change = options.with_roles(*((full[name], "group") for name in likely))
+    none = "The outcomes are in another file, to be added to this one."
+    answers.append(Answer("None of these", none, change))
+    return Question(*lacks, "Which column says what happened?", tuple(answers))
 
 
-def _n_kinds(column: SliceColumn) -> int:
+def _values_of(column: SliceColumn, n_classes: int) -> tuple[str, ...]:
+    """Return the values of a column, none of one with more than an outcome has."""
     if column.categories is not None:
-        return len({*column.categories} - {""})
-    known = column.values[np.isfinite(column.values)]
-    return len(np.unique(known)) if np.array_equal(known, np.rint(known)) else 0
+        kinds = tuple(sorted({*column.categories}))
+        return kinds if len(kinds) <= max(_OUTCOMES, n_classes) else ()
+    known = np.unique(column.values[np.isfinite(column.values)])
+    few = len(known) <= max(_NUMBERS, n_classes) and np.array_equal(known, np.rint(known))
+    return tuple(f"{value:g}" for value in known.tolist()) if few else ()
+
+
+def _speaks_for(name: str, kinds: Sequence[str], scores: Collection[str]) -> float:
+    """Return how much words speak for an outcome: of the score, the heading and the cells."""
+    words, key = words_of(name), key_of(name)
+    about = [word for word in words if len(word) >= _LONG_WORD]
+    alike = any(one.startswith(word[:_LONG_WORD]) for one in scores for word in about)
+    called = key in terms.LABEL_KEYS | terms.WEAK_LABEL_KEYS or terms.LABEL_WORDS & {*words}
+    stems = terms.EVENT_STEMS + terms.QUIET_STEMS
+    happens = begins(words, terms.EVENT_STEMS) + any(begins(words_of(k), stems) for k in kinds)
+    return alike + bool(called) + 0.5 * happens - begins(words, terms.GROUP_STEMS)
 
 
 def shared_columns(

@@ -278,7 +278,7 @@ def _of_score(
         )
     outcome = outcome_of_event(
         outcomes[0], options.event or roles.reading.event, options.class_names,
-        (no_event(score.name, options),),
+        (no_event(score.name, options),), values,
     )  # fmt: skip
     remarks.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])

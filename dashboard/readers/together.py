@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dashboard.readers import recognition
 from dashboard.readers.formats import FORMATS, ending_of, first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
+from dashboard.readers.recognition.features import feature_of
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import (
     further_sets,
@@ -19,7 +20,7 @@ from dashboard.readers.recognition.set_names import (
     role_of,
     rows_of_sets,
 )
-from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, words_of
+from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, set_words_of, words_of
 from dashboard.readers.records import (
     Array,
     Arrays,
@@ -49,6 +50,7 @@ FEW = 5
 """Below so many rows, columns of other names may hold the same cells by chance."""
 _INDEX = ("", "__index_level_0__", "Unnamed: 0")
 """What an index of pandas is called, which says where each row was."""
+_FEW_TRUTHS = 12
 _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
@@ -65,11 +67,17 @@ class File:
     table: FileTable
     source: str  # the whole name, as ``together`` of `ReadingOptions` has it
     bare: frozenset[str] = frozenset()  # columns that are bare arrays, called as their file
+    apart: str | None = None  # what its name has that those beside it have not; None if alone
 
     @property
     def role(self) -> Role:
         """The set that its name speaks of."""
-        return role_of(self.name)[0]
+        return role_of(self.name if self.apart is None else self.apart)[0]
+
+    @property
+    def is_training(self) -> bool:
+        """Whether its name speaks of rows that a model was trained on."""
+        return is_training(self.name if self.apart is None else self.apart)
 
     @property
     def headings(self) -> set[str]:
@@ -87,7 +95,16 @@ def alike(files: Sequence[File]) -> bool:
     if any(file.headings != first.headings for file in files):
         return False
     kinds = {tuple(kind_of(file.column(c.name)) for c in first.table.columns) for file in files}
-    return len(kinds) == 1 or not all(file.bare for file in files)
+    same = len(kinds) == 1 or not all(file.bare for file in files)
+    return same and not any(_are_score_and_truth(*pair) for pair in combinations(files, 2))
+
+
+def _are_score_and_truth(one: File, other: File) -> bool:
+    """Return whether a column is of scores in one file, and of the truth of its rows in another."""
+    pairs = [(column, other.column(column.name)) for column in one.table.columns]
+    unlike = [pair for pair in pairs if {*map(kind_of, pair)} == {"fractions", "whole"}]
+    few = [min(len(np.unique(c.values)) for c in pair) <= _FEW_TRUTHS for pair in unlike]
+    return any(few) and order_by_name(one, other)[0] is not None
 
 
 def has_other_columns(files: Sequence[File]) -> bool:
@@ -392,16 +409,15 @@ def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) ->
     order, name = order_by_name(one, other)
     if order is not None:
         other = _at(other, order)
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
+        if (whole := _of_a_list((one, other), both, options, remarks)) is not None:
+            return whole
         _leave_out((one, other), name, len(here), options, remarks)
         one, other, order = _at(one, here), _at(other, there), there
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (alike_ids := _order_of_likened(one, other, options, remarks)) is not None:
         one, other, name = alike_ids
         order = np.arange(one.table.n_rows)
-        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
@@ -409,7 +425,9 @@ def beside(one: File, other: File, options: ReadingOptions, remarks: Remarks) ->
             wanted = "as many labels as values, or one column of ids in both"
             raise FileError("files", counts, wanted)
         one, other = _as_counted(one, remarks), _as_counted(other, remarks)
-        remarks.notes.append(f"{names} were put side by side in the order of their rows.")
+    by_name = f"joined by column {quoted(name, 30)}"
+    how = "put side by side in the order of their rows" if order is None else by_name
+    remarks.notes.append(f"{names} were {how}.")
     new = []
     for column in other.table.columns:
         if column.name not in one.headings:
@@ -544,6 +562,50 @@ def _leave_out(
     remarks.repairs.append(f"Left out: {text}.")
 
 
+def _of_a_list(
+    files: tuple[File, File], both: tuple[str, Array, Array], options: ReadingOptions,
+    remarks: Remarks,
+) -> File | None:  # fmt: skip
+    """Return all rows of a file, each with whether a list of those with the event has it, or ask.
+
+    None where neither file is such a list, or the user leaves out those that are not in it.
+    """
+    ways = zip(files, files[::-1], both[1:], strict=True)
+    scored = [way for way in ways if len(way[2]) < way[0].table.n_rows and _has_fractions(way[0])]
+    fitting = [way for way in scored if _lists(*way[1:])]
+    if not fitting:
+        return None
+    whole, listed, places = fitting[0]
+    name, n_rest = f"in {listed.name}", whole.table.n_rows - len(places)
+    counts = f"{len(places):,} of {whole.table.n_rows:,} rows are in {quoted(listed.name, 40)}"
+    if (name, "outcome") not in options.roles:
+        if options.leave_out:
+            return None
+        why = f"{len(places):,} rows with the event, {n_rest:,} without."
+        answers = (
+            Answer("Yes, the others did not have it", why, options.with_roles((name, "outcome"))),
+            Answer("Leave the others out", f"{len(places):,} rows are left.", {"leave_out": True}),
+        )
+        ask = "Does it list all rows with the event?"
+        raise Question("files", f"{counts}, by column {quoted(both[0], 30)}", ask, answers)
+    remarks.repairs.append(f"Outcome: {counts}; the other {n_rest:,} count as without the event.")
+    marks = np.zeros(whole.table.n_rows, dtype=np.int32)
+    marks[places] = 1
+    columns = (*whole.table.columns, Column(name, marks, ("no", "yes")))
+    return replace(whole, table=replace(whole.table, columns=columns))
+
+
+def _lists(file: File, places: Array) -> bool:
+    """Return whether another file has all rows of one that tells no two outcomes apart."""
+    rows = np.arange(file.table.n_rows)
+    return len(places) == len(rows) and all(
+        _names(column) is not None
+        or len(np.unique(column.values)) < 2
+        or feature_of(column, 0, rows, named=True).is_date
+        for column in file.table.columns
+    )
+
+
 def _as_counted(file: File, remarks: Remarks) -> File:
     """Return a file in the order that an index of it says; any other count is doubted."""
     for column in file.table.columns:
@@ -656,7 +718,7 @@ def contents_together(parsed: Sequence[tuple[str, Body]], options: ReadingOption
     way, names = options.together[:1], options.together[1:]
     if names and not {*names} & {name for name, _ in sheets}:
         way = ()  # chosen for other files
-    files = [_as_file(name, one, options) for name, one in sheets]
+    files = _files_of(sheets, options)
     if sheets and way != ("rows",) and options.sets == "auto" and (way or models_of(files)):
         return combine_parsed(sheets, options, kind="sheets")
     ((_, whole),) = parsed
@@ -691,7 +753,7 @@ def combine_parsed(
     chosen_files = _not_left_out(parsed, options, remarks)
     if len(chosen_files) == 1:
         return _with(contents_of(chosen_files[0][1], options), remarks)
-    files = _without_training([_as_file(name, one, options) for name, one in chosen_files], remarks)
+    files = _without_training(_files_of(chosen_files, options), remarks)
     way = options.together[:1]
     models = models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
@@ -711,7 +773,7 @@ def ways_of(
 ) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another: ``together`` of `ReadingOptions`."""
     try:
-        files = [_as_file(name, one, options) for name, one in parsed]
+        files = _files_of(parsed, options)
         both = pairings(files)
     except FileError:
         return ()
@@ -729,6 +791,24 @@ def ways_of(
     models = models_of(files)
     ways += [without(model, models) for model in models]
     return tuple(ways) if len(ways) > 1 else ()
+
+
+def _files_of(parsed: Sequence[tuple[str, Body]], options: ReadingOptions) -> list[File]:
+    """Return files, each with what tells its name from the others': of all words, those between."""
+    files = [_as_file(name, one, options) for name, one in parsed]
+    words = [set_words_of(file.name) for file in files]
+    if len(files) < 2 or len({*words}) < 2:
+        return files
+    first = _n_alike(words)
+    last = _n_alike([own[first:][::-1] for own in words])
+    between = ["_".join(own[first : len(own) - last]) for own in words]
+    return [replace(file, apart=own) for file, own in zip(files, between, strict=True)]
+
+
+def _n_alike(words: Sequence[tuple[str, ...]]) -> int:
+    """Count the words that all begin with."""
+    differ = (k for k, own in enumerate(zip(*words, strict=False)) if len({*own}) > 1)
+    return next(differ, min(map(len, words)))
 
 
 def _as_file(name: str, parsed: Body, options: ReadingOptions) -> File:
@@ -769,7 +849,7 @@ def _not_left_out(
 
 def _without_training(files: list[File], remarks: Remarks) -> list[File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
-    left = [file for file in files if file.role == "rows" and is_training(file.name)]
+    left = [file for file in files if file.role == "rows" and file.is_training]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
         return files
@@ -828,7 +908,7 @@ def _two_sets(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
-    if is_training(fitted.name):
+    if fitted.is_training or (is_training(fitted.name) and role_of(fitted.name)[0] == "rows"):
         remarks.doubts.append(
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
@@ -919,9 +999,10 @@ def _by_role(files: Sequence[File]) -> list[list[File]]:
 
 def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
     """Return two sets in their order, where a name tells which is which."""
+    trained = [pair[0].is_training for pair in pairs]
+    if trained[0] != trained[1]:
+        return pairs if trained[0] else pairs[::-1]
     one, other = (pair[0].name for pair in pairs)
-    if is_training(one) != is_training(other):
-        return pairs if is_training(one) else pairs[::-1]
     if further := further_sets((one, other)):
         return pairs if one in further else pairs[::-1]
     return in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []

@@ -11,7 +11,7 @@ from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import AnySplit, Split, calibration_rows, cross_split, split_rows
 from calibcore.summary import AnySummary
-from dashboard.readers.preview import perhaps_labels, preview_of_arrays
+from dashboard.readers.preview import preview_of_arrays, which_outcome
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
@@ -106,11 +106,27 @@ class Upload(FileSentences):
         return tuple(one for one in self.repairs if "left out" in one.lower())
 
     @property
-    def perhaps_labels(self) -> tuple[str, ...]:
-        """Columns that may be the labels of a table that is without, at most three."""
-        if self.piece is None or self.piece.table is None:
-            return ()
-        return perhaps_labels(self.piece, self.preview)
+    def lacks(self) -> FileError:
+        """Why a file without outcomes, or without scores, cannot be evaluated.
+
+        A `Question` where a column may say what happened after all.
+        """
+        alone = self.piece is None or self.piece.table is not None
+        text, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
+        lacking = NO_OUTCOME
+        if not alone:
+            text, lacking = "outcomes, but no scores", NO_SCORE
+            wanted = "scores, or logits of shape (rows, classes)"
+        why = next((note for note in self.notes if note.startswith(lacking)), lacking)
+        text += why.removeprefix(lacking).rstrip(".")
+        unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
+        text = "; ".join((text, *unusable))
+        beside = "a file with them beside it"
+        if sheets := next((note for note in self.notes if NOT_READ in note), ""):
+            text = f"{text}; {sheets.rstrip('.')}"
+            beside = "its sheets as files of their own, chosen together"
+        asked = which_outcome(("file", text), self.contents, self.options) if alone else None
+        return asked or FileError("file", text, f"{wanted} in it, or {beside}")
 
     def split(self, *, calibration_share: float | None = None, seed: int = 0) -> AnySplit:
         """Return a set to fit on and a set to evaluate on.
@@ -131,20 +147,7 @@ class Upload(FileSentences):
                 return cross_split(self.rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
-        text, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
-        lacking = NO_OUTCOME
-        if self.piece is not None and self.piece.table is None:
-            text, lacking = "outcomes, but no scores", NO_SCORE
-            wanted = "scores, or logits of shape (rows, classes)"
-        why = next((note for note in self.notes if note.startswith(lacking)), lacking)
-        text += why.removeprefix(lacking).rstrip(".")
-        unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
-        text = "; ".join((text, *unusable))
-        beside = "a file with them beside it"
-        if sheets := next((note for note in self.notes if NOT_READ in note), ""):
-            text = f"{text}; {sheets.rstrip('.')}"
-            beside = "its sheets as files of their own, chosen together"
-        raise FileError("file", text, f"{wanted} in it, or {beside}")
+        raise self.lacks
 
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0

@@ -158,11 +158,15 @@ def shape(omnibus: Omnibus, *, named: bool = False) -> str:
 
     >>> from calibcore.inference import omnibus_test
     >>> shape(omnibus_test([0.2] * 100 + [0.8] * 100, [0, 1] * 100))
-    'right on average, but too extreme'
+    'right on average, but low ones too low and high ones too high'
     """
     parts = omnibus.departures(DETECTION_LEVEL)
     if "spread" in parts:
-        how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
+        extreme = omnibus.part("spread").value > 0
+        if "mean" in parts:
+            return "too extreme" if extreme else "not extreme enough"
+        low, high = ("low", "high") if extreme else ("high", "low")
+        how = f"low ones too {low} and high ones too {high}"
     elif named:
         return "" if "mean" in parts else "right on average"
     else:

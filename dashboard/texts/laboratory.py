@@ -196,7 +196,7 @@ _written = partial(with_unit, n_samples=1_000)
 
 def _error(value: float, unit: Unit) -> str:
     text = amount(value, unit, 1_000, signed=True)
-    return f"{text} pp" if unit == "share" else text.replace("-", MINUS)
+    return f"{text}\u00a0pp" if unit == "share" else text.replace("-", MINUS)
 
 
 ESTIMATORS = "How good are the estimators?"

@@ -344,17 +344,6 @@ WITHOUT_LABELS = (
 )
 
 
-def without_labels(columns: Sequence[str]) -> str:
-    """Describe a file without labels, or name the columns that may hold them."""
-    if not columns:
-        return WITHOUT_LABELS
-    listed = " or ".join(f'"{escape_markdown(visible(name, 40))}"' for name in columns)
-    return (
-        f"Which column holds the true labels? If {listed} does, choose it below as **Outcome (true"
-        " class)**. Otherwise add the file with the labels, in the panel on the left."
-    )
-
-
 def class_names_in(text: str) -> tuple[str, ...]:
     r"""Return the class names in what was typed: lines, or parts between commas.
 
@@ -599,7 +588,7 @@ OF_USE: Mapping[str, ColumnRole] = {
 }  # fmt: skip
 """Roles of what is known by its use alone: arrays, and columns beyond the preview's."""
 
-NOT_DETECTED = "Not detected"
+UNDECIDED = "Not decided yet"
 CHOSEN = "chosen by you"
 UNNAMED = "no name"
 

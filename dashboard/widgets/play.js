@@ -1,6 +1,10 @@
 // Moves a slider step by step, or presses a button again and again; see play.py.
 (() => {
-  const PAUSE = 700, PRESSES = 20;
+  const PAUSE = 700, SHORTEST = 350, WHOLE = 20000, PRESSES = 20;
+
+  // A slider of many steps goes faster, so that it ends before anybody tires of it.
+  const pauseOf = slider => slider
+    ? Math.max(SHORTEST, Math.min(PAUSE, WHOLE / (slider.max - slider.min))) : PAUSE;
 
   const press = (slider, key) => ['keydown', 'keyup'].forEach(kind => slider.dispatchEvent(
     new KeyboardEvent(kind, {key, code: key, bubbles: true, cancelable: true})));
@@ -36,10 +40,10 @@
 
   const start = button => {
     const wanted = {...button.dataset, left: PRESSES};
-    const slider = wanted.slider && sliderOf(wanted.slider);
+    const slider = wanted.slider ? sliderOf(wanted.slider) : null;
     if (slider && slider.value === slider.max) { press(slider, 'Home'); }
     button.textContent = wanted.stop;
-    window.__play = setInterval(() => step(wanted), PAUSE);
+    window.__play = setInterval(() => step(wanted), pauseOf(slider));
   };
 
   const button = shown();

@@ -72,6 +72,20 @@ def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     assert "together" not in again.query_params
 
 
+def test_a_list_of_those_with_the_event_is_one_click() -> None:
+    _, whole = scores_file("scores.csv")
+    rows = [line.rpartition(",")[0] for line in whole.decode().splitlines()]
+    ids = [row.partition(",")[0] for row in rows[1::5]]
+    page = open_upload(
+        ("scores.csv", "\n".join(rows).encode()), ("dead.csv", "\n".join(["id", *ids]).encode())
+    )
+    assert "**Does it list all rows with the event?**" in said(page)
+    next(one for one in page.button if one.key == "answer_0").click().run()
+    check_page(page)
+    assert f"{N} rows" in labels(page)
+    assert f"{N - len(ids)} count as without the event" in said(page)
+
+
 def test_of_models_of_the_same_rows_one_is_chosen() -> None:
     page = open_upload(scores_file("forest.csv", seed=1), scores_file("boost.csv", seed=2))
     assert "Which model's scores?" in said(page)

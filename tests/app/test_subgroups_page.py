@@ -110,7 +110,7 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
         gap = pp(found.mean_gap[k], found.rows[k], signed=True).removesuffix(" pp")
         assert line[1].startswith(f"{gap} \u2192 ")
         assert line[3] == percent(event.hits[places == k].mean(), found.rows[k])
-    assert "of 4 after, " in page.subheader[0].value
+    assert "of 4 after, " in " ".join(bodies(page))
 
 
 @pytest.mark.parametrize("method", ["none", "temperature"])
@@ -124,7 +124,7 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     tests = re.search(r"Adjusted for (\d+) subgroups", said(overview))
     assert tests is not None
-    assert f"adjusted for {tests[1]} subgroups of all columns" in page.subheader[0].value
+    assert f"adjusted for {tests[1]} subgroups of all columns" in " ".join(bodies(page))
 
 
 @pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])

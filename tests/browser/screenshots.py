@@ -1,6 +1,7 @@
-"""Pictures of all pages, to be looked at: ``python -m tests.browser.screenshots [FOLDER]``.
+"""Pictures of all pages, to be looked at: ``python -m tests.browser.screenshots [FOLDER [KIND]]``.
 
-Also draws the README's picture, ``docs/fractile.png``.
+``KIND``: ``pages``, ``states`` or ``learn`` alone. Without one all are drawn, and the README's
+picture, ``docs/fractile.png``.
 """
 
 import sys
@@ -11,7 +12,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from dashboard.app import PAGES
+from dashboard.app import LEARN, PAGES
+from dashboard.learn.lessons import LESSONS
 from dashboard.samples import samples
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
@@ -21,7 +23,8 @@ ROOT = Path(__file__).parents[2]
 
 Scheme = Literal["light", "dark"]
 
-WIDTHS = (1440, 390)
+WIDTHS = (1440, 1024, 390)
+"""A laptop, a projector, a phone."""
 
 SAMPLES = {
     "ten": "fashion_cnn_overconfident",
@@ -91,17 +94,36 @@ def _draw_states(browser: Browser, address: str, folder: Path, *, scheme: Scheme
         page.context.close()
 
 
+def _draw_learn(browser: Browser, address: str, folder: Path, *, scheme: Scheme) -> None:
+    """Draw the pages that teach, and every lesson before and after the guess."""
+    shown: dict[str, tuple[str, dict[str, str]]] = {path: (path, {}) for _, path, _ in LEARN}
+    for lesson in LESSONS:
+        query = {"lesson": lesson.key}
+        shown[f"lesson_{lesson.key}_before"] = ("learn", query)
+        shown[f"lesson_{lesson.key}_after"] = ("learn", query | {"answers": "shown"})
+    for name, (path, query) in shown.items():
+        page = open_at(browser, f"{address}/{path}", query, scheme=scheme)
+        for width in WIDTHS:
+            draw(page, folder / f"{name}_{width}_{scheme}.png", width=width)
+        page.context.close()
+
+
+KINDS = {"pages": _draw_pages, "states": _draw_states, "learn": _draw_learn}
+
+
 def main() -> None:
-    """Draw every page on three samples and every state, in light and dark, wide and narrow."""
+    """Draw every page on three samples, every state and every lesson, light and dark, by width."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "screenshots"
+    kinds = sys.argv[2:3] or list(KINDS)
     with running_dashboard() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(ARGUMENTS))
-        first = open_at(browser, f"{address}/", {})
-        draw(first, ROOT / "docs" / "fractile.png", width=1440)
-        first.context.close()
+        if kinds == list(KINDS):
+            first = open_at(browser, f"{address}/", {})
+            draw(first, ROOT / "docs" / "fractile.png", width=1440)
+            first.context.close()
         for scheme in get_args(Scheme):
-            _draw_pages(browser, address, folder, scheme=scheme)
-            _draw_states(browser, address, folder, scheme=scheme)
+            for kind in kinds:
+                KINDS[kind](browser, address, folder, scheme=scheme)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Lessons and laboratory in a real browser: guess, answer, interaction, width, keyboard."""
 
 import re
+import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.learn import own
 from dashboard.learn.laboratory import PRESETS, LaboratoryModel, chosen_of, preset_of, result_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
@@ -156,7 +158,7 @@ def test_question_picture_and_takeaway_are_on_the_first_screen(
 
 
 LONGEST = {
-    "ks": "&guess=steepest&rows=all&added=50",
+    "ks": "&guess=steepest&rows=all&added=30",
     "luck": "&guess=3",
     "large": "&guess=high&shift=1",
     "hosmer": "&guess=100&model=clustered",
@@ -198,11 +200,11 @@ def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=ks&answers=shown")
     settle(page)
     page.get_by_role("button", name=words.PLAY).click()
-    page.wait_for_url(re.compile(r"added=15&"))
+    page.wait_for_url(re.compile(r"added=[3-9]&"))
     page.get_by_role("button", name=words.STOP_PLAYING).click()
     settle(page)
     stopped = page.url
-    page.wait_for_timeout(2_000)  # three steps, had it gone on
+    page.wait_for_timeout(2_000)  # five steps, had it gone on
     assert page.url == stopped
     page.emulate_media(reduced_motion="reduce")
     expect(page.locator(".play")).to_be_hidden()
@@ -222,26 +224,61 @@ def test_play_draws_line_ups_and_keeps_the_answer_shown(open_page: OpenPage) -> 
     assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in seen(page)
 
 
-@pytest.mark.parametrize("path", first_and_long(["learn?lesson=ks&answers=shown", "laboratory"]))
-def test_pictures_for_slides_hold_captions_and_address(
-    open_page: OpenPage, path: str, tmp_path: Path
-) -> None:
-    page = open_page(path)
+def saved_picture(page: Page, kind: str, folder: Path) -> Path:
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=f"{words.SLIDES}: {kind}").click()
+    file = folder / saved.value.suggested_filename
+    saved.value.save_as(file)
+    assert file.suffix == f".{kind.lower()}"
+    return file
+
+
+def check_picture_for_slides(page: Page, folder: Path) -> tuple[int, int]:
+    """Expect each picture in the SVG, with title, caption and address; return its size."""
+    file = saved_picture(page, "SVG", folder)
+    drawn = ET.fromstring(file.read_text("utf-8"))  # noqa: S314 - our own
+    said = re.sub(r"\s+", "", " ".join(drawn.itertext()))
+    assert re.sub(r"\s+", "", page.url) in said
+    open_ones = page.locator('[data-testid="stPlotlyChart"]:not(details:not([open]) *)')
+    assert open_ones.count() > 0
+    for chart in open_ones.all():
+        title = chart.locator(".gtitle")
+        if title.count():
+            assert re.sub(r"\s+", "", title.text_content() or "") in said
+        caption = chart.locator(
+            "xpath=ancestor::*[@data-testid='stElementContainer'][1]/following-sibling::*[1]"
+        )
+        assert re.sub(r"\s+", "", caption.inner_text()) in said
+        assert chart.locator("svg.main-svg").count() > 0
+    layers = sum(chart.locator("svg.main-svg").count() for chart in open_ones.all())
+    assert len(drawn.findall("{http://www.w3.org/2000/svg}svg")) == layers
+    return int(float(drawn.attrib["width"])), int(float(drawn.attrib["height"]))
+
+
+def test_pictures_for_slides_hold_captions_and_address(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("learn?lesson=ks&answers=shown")
     settle(page)
-    for kind in ("PNG", "SVG"):
-        with page.expect_download() as saved:
-            page.get_by_role("button", name=f"{words.SLIDES}: {kind}").click()
-        file = tmp_path / saved.value.suggested_filename
-        saved.value.save_as(file)
-        assert file.suffix == f".{kind.lower()}"
-    picture = ET.fromstring(file.read_text("utf-8"))  # noqa: S314 - our own
-    said = re.sub(r"\s+", " ", " ".join(picture.itertext()))
-    assert page.url.partition("?")[0] in said
-    caption = page.get_by_test_id("stPlotlyChart").first.locator(
-        "xpath=ancestor::*[@data-testid='stElementContainer'][1]/following-sibling::*[1]"
-    )
-    assert caption.inner_text().strip()[:40] in said
-    assert file.with_suffix(".png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    size = check_picture_for_slides(page, tmp_path)
+    png = saved_picture(page, "PNG", tmp_path).read_bytes()
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    # Twice as large, so that it is sharp when projected.
+    assert struct.unpack(">II", png[16:24]) == pytest.approx([2 * one for one in size], abs=2)
+
+
+@pytest.mark.long
+def test_pictures_for_slides_are_those_of_every_page_that_teaches(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    code = own.code_of([own.OwnAnswer(own.LEVELS[k % 12], k % 3 > 0) for k in range(20)])
+    page = open_page("laboratory")
+    settle(page)
+    check_picture_for_slides(page, tmp_path)
+    start = page.url.partition("laboratory")[0]
+    lessons = [f"learn?lesson={one.key}&answers=shown" for one in LESSONS]
+    for path in (*lessons, f"you?set=facts&seed=7&code={code}"):
+        page.goto(start + path)
+        settle(page)
+        check_picture_for_slides(page, tmp_path)
 
 
 @pytest.mark.long

@@ -37,6 +37,7 @@ def served(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.long
 def test_days_of_a_folder_are_opened_together_and_seen_in_time(
     browser: Browser, served: str
 ) -> None:

@@ -215,6 +215,7 @@ def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) ->
     assert all(at_rest[0] - 40 <= top <= at_rest[1] + 40 for top in seen), sorted(set(seen))
 
 
+@pytest.mark.long
 def test_a_pasted_address_shows_what_it_was_copied_from(open_page: OpenPage) -> None:
     query = {"method": "temperature", "event": "within", "fractile": "40", "graphs": "cd"}
     first = open_page(address_of("three_garments", "ks", **query))

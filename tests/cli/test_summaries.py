@@ -1,7 +1,9 @@
 """``fractile summarise`` and ``fractile audit`` of what it writes."""
 
 import json
+from functools import reduce
 from importlib.util import find_spec
+from operator import add
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit, counted, drift, summary
 from calibcore.summary import N_CELLS, GroupedSummary, Summary, on_grid
-from dashboard import summary_file
+from dashboard import counting
 from dashboard.cli.main import main
 from dashboard.summary_file import parse_summary, write_summary
 from dashboard.texts.numbers import percent
@@ -90,7 +92,7 @@ def test_few_distinct_scores_are_pooled_on_the_way(
 ) -> None:
     whole = summarised(folder).stdout
     monkeypatch.setattr(summary, "_POOLED", 500)
-    monkeypatch.setattr(summary_file, "_BATCH", 100)
+    monkeypatch.setattr(counting, "_BATCH", 100)
     assert summarised(folder, out="again.parquet").stdout == whole.replace("week", "again")
     week, again = ((folder / f"{name}.parquet").read_bytes() for name in ("week", "again"))
     assert week == again
@@ -146,6 +148,33 @@ def test_a_summary_is_checked_against_a_summary_as_rows_are_against_rows(tmp_pat
     two = run("check", tmp_path / "day[34].parquet", "--against", tmp_path / "day0.parquet")
     assert "Two samples: a summary keeps no row IDs." in two.stdout
     assert "Subgroups: not compared" in two.stdout
+
+
+def test_summaries_to_check_against_add_up(tmp_path: Path) -> None:
+    later(tmp_path)
+    whole = tmp_path / "whole.parquet"
+    days = [tmp_path / f"day{k}.parquet" for k in range(3)]
+    whole.write_bytes(
+        write_summary(reduce(add, (parse_summary(day.read_bytes(), day.name) for day in days)))
+    )
+    new, out = tmp_path / "day4.parquet", tmp_path / "check.json"
+    records = []
+    for against in (
+        ("--against", whole),
+        ("--against", tmp_path / "day[012].parquet"),
+        ("--against", days[0], "--against", tmp_path / "day[12].parquet"),
+    ):
+        assert run("check", new, *against, "--json", out).exit_code == 1
+        records.append(json.loads(out.read_text()))
+    assert records[0]["rows_before"] == 6000
+    assert [one["measures"] for one in records] == [records[0]["measures"]] * 3
+    assert records[1]["against"].startswith("day0.parquet, day1.parquet, day2.parquet")
+    for first, said in (
+        (days[0], "summaries beside files of rows"),
+        (tmp_path / "day1.csv", "day1.csv and 1 more"),
+    ):
+        refused = run("check", new, "--against", first, "--against", tmp_path / "day2.csv")
+        assert (refused.exit_code, said in refused.stderr) == (2, True)
 
 
 def test_a_summary_is_checked_against_a_report_and_rows_against_a_summary(
@@ -284,7 +313,7 @@ def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None
     ("column", "said"),
     [
         (pa.array([1, 0, 2]), "outcome: values other than 0 and 1 in row 3 of bad.parquet, rows"),
-        (pa.array([1, None, 0]), "outcome: no value in bad.parquet, rows from 1 on"),
+        (pa.array([1, None, 0]), "outcome: no value in column 'y' of bad.parquet, rows from 1 on"),
         (pa.array(["yes", "no", "no"]), "outcome: string in column 'y' of bad.parquet"),
     ],
 )

@@ -12,6 +12,7 @@ from calibcore.data import EventScores
 from calibcore.decisions import (
     at_cutoff,
     at_cutoff_by_group,
+    benefit_change,
     cutoff_of_costs,
     decision_curve,
     mean_cost,
@@ -43,6 +44,32 @@ def test_counts_at_a_cutoff(case: EventCase, cutoff: float) -> None:
     assert found.called == found.right + found.in_vain
     assert found.n_samples == event.n_samples
     assert found.n_events == event.hits.sum()
+
+
+@given(event_data(), st.floats(0.01, 0.9))
+def test_the_change_of_the_net_benefit_is_that_of_two_curves(
+    case: EventCase, cutoff: float
+) -> None:
+    before = EventScores(case.scores, case.hits)
+    after = EventScores(np.sqrt(case.scores), case.hits)
+    change, interval = benefit_change(before, after, cutoff)
+    one, other = (at_cutoff(event, cutoff).net_benefit for event in (before, after))
+    assert change == pytest.approx(other - one, abs=1e-12)
+    odds, n = cutoff / (1 - cutoff), before.n_samples
+    rows = [
+        (int(new >= cutoff) - int(old >= cutoff)) * (1 if hit else -odds)
+        for old, new, hit in zip(before.scores, after.scores, before.hits, strict=True)
+    ]
+    if n > 1:
+        variance = math.fsum((row - change) ** 2 for row in rows) / (n - 1)
+        wide = 1.959963984540054 * math.sqrt(variance / n)
+        assert_allclose([interval.low, interval.high], [change - wide, change + wide], atol=1e-9)
+
+
+def test_a_cutoff_of_1_has_no_net_benefit() -> None:
+    rows = EventScores([0.2, 0.8], [0, 1])
+    with pytest.raises(CalibrationInputError, match="cutoff"):
+        benefit_change(rows, rows, 1.0)
 
 
 @given(event_data(), st.floats(0.01, 100), st.floats(0.01, 100))

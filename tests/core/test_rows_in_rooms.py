@@ -1,5 +1,6 @@
 """Weighted rows and rows in clusters: groups, decisions, contests, drift, calibrators."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ from calibcore.group_drift import compare_groups
 from calibcore.inference import Plan, SideRows, Uncertainty, group_gaps, infer
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
+from calibcore.metrics.goodness import spiegelhalter_test
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
 from calibcore.prevalence import restated
+from calibcore.reliability import calibration_belt, corp_reliability, smooth_reliability
 from calibcore.selective import group_accuracies, out_of_fold_accuracy, risk_coverage
 from calibcore.series import checkpoint
 from calibcore.splits import Split, deal_folds, split_rows
@@ -178,6 +181,20 @@ COUNTED = with_design(ROWS, sample_weight=COUNTS)
 WEIGHTED = with_design(ROWS, sample_weight=WEIGHTS)
 CLUSTERED = with_design(ROWS, clusters=PATIENTS)
 CUTS = np.array([0.0, 0.1, 0.3, 0.5, 0.8])
+
+
+@pytest.mark.parametrize(
+    "compute", [corp_reliability, smooth_reliability, calibration_belt, spiegelhalter_test]
+)
+def test_curves_and_tests_of_frequency_weights_are_those_of_the_repeated_rows(
+    compute: Callable[..., object],
+) -> None:
+    wanted = vars(compute(SCORES[AGAIN], HITS[AGAIN]))
+    for name, value in vars(compute(SCORES, HITS, sample_weight=COUNTS)).items():
+        if isinstance(value, float | np.ndarray):
+            np.testing.assert_allclose(value, wanted[name], atol=1e-12, err_msg=name)
+    with pytest.raises(CalibrationInputError, match="sampling weights"):
+        compute(SCORES, HITS, sample_weight=WEIGHTS)
 
 
 def test_decisions_of_frequency_weights_are_those_of_the_repeated_rows() -> None:

@@ -459,6 +459,7 @@ def test_billions_of_rows_are_audited() -> None:
         (lambda: Summary.of_counts([0.2], [0], [0]), "rows: none at any score"),
         (lambda: Summary.of_counts([1.2], [1], [0]), "scores: "),
         (lambda: audit(Summary.of([0.2, 0.6], [0, 1]), clusters=[1, 2]), "clusters: some beside a"),
+        (lambda: audit(Summary.of([0.2, 0.6], [0, 1]), prevalence=0.1), "prevalence: one beside a"),
         (lambda: audit_groups({}), "groups: none"),
         (lambda: in_time({}), "parts: none"),
         (lambda: Summary.of([0.2], [0]).audit(), "rows: 1 of a summary"),
@@ -657,6 +658,28 @@ def test_subgroups_of_a_grouped_summary_are_tested_as_those_of_rows() -> None:
     for field in ("rows", "mean_score", "frequency", "low", "high", "adjusted", "beyond"):
         np.testing.assert_allclose(getattr(mine, field), getattr(its, field), rtol=1e-9, atol=1e-9)
     assert its.off().any()
+
+
+def test_a_grouped_summary_is_audited_by_its_columns_as_rows_are() -> None:
+    scores, hits, region, device = grouped(6000)
+    hits = np.where(region == region[0], hits, 0)
+    columns = {"region": region, "device": device}
+    summary = GroupedSummary.of(scores, hits, columns)
+    wanted = audit(scores, hits, groups=np.stack([region, device], axis=1))
+    found = summary.audit()
+    of_rows = values(wanted)
+    assert {key: of for key, of in values(found).items() if of is not None} == pytest.approx(
+        {key: of for key, of in of_rows.items() if of is not None}, rel=1e-12
+    )
+    assert found.request is not None
+    assert [one.column for one in found.request.groupings] == ["region", "device"]
+    worst = [(one.name, round(one.gap, 12), one.rows) for one in wanted.verdict.groups]
+    assert worst
+    assert [(one.name, round(one.gap, 12), one.rows) for one in found.verdict.groups] == worst
+    coarse = GroupedSummary.of_parts(
+        summary.columns, dict(zip(summary.names, map(on_grid, summary.parts), strict=True))
+    )
+    assert values(coarse.audit())["event_nll"] == pytest.approx(of_rows["event_nll"], rel=1e-12)
 
 
 def test_screens_changes_and_movements_of_counted_rows_are_those_of_the_rows() -> None:

@@ -92,6 +92,52 @@ def test_groups_are_counted_as_without_an_engine() -> None:
         summarise_dask(many, "p", "y", ["q"])
 
 
+@pytest.mark.usefixtures("client")
+def test_a_frame_is_audited_where_its_rows_are() -> None:
+    table, by = grouped(), ["ward", "floor"]
+    table["y"] &= table["floor"] != 2
+    frame = frames.from_pandas(table, npartitions=7)
+    found = audit(frame[["p", "y", *by]], "y", groups=by, calibrator="platt", n_bins=9)
+    named = table[by].astype(object).where(table[by].notna(), "")
+    wanted = audit(table["p"], table["y"], groups=named, n_bins=9)
+    for key in ("ks_error", "ece", "event_nll"):
+        assert found.test.compare(key).before == pytest.approx(
+            wanted.test.compare(key).before, rel=1e-12
+        )
+    assert found.fitted is not None
+    groups = {(one.name, one.rows) for one in wanted.verdict.groups}
+    assert ("2", int((table["floor"] == 2).sum())) in groups
+    assert {(one.name, one.rows) for one in audit(
+        frame[["p", "y", *by]], "y", groups=by).verdict.groups} == groups  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda one: audit(one[["p"]], one["y"]), "outcomes: a Series. Expected a column by its"),
+        (lambda one: audit(one["p"], one["y"]), "outcomes: a Series"),
+        (lambda one: audit(one[["p", "y"]]), "outcomes: none"),
+        (lambda one: audit(one, "y"), "data: a frame with p, unused beside those named"),
+        (lambda one: audit(one[["p", "y"]], "y", groups=one[["y"]]), "groups: a DataFrame"),
+        (lambda one: audit(one[["p", "y"]], "y", groups=["q"]), "by: no column 'q'"),
+        (lambda one: audit(one[["p", "y"]], "y", prevalence=0.1), "prevalence: one beside a frame"),
+        (lambda one: summarise_dask(one[["p"]], "p", one["y"]), "outcome: a Series. Expected the"),
+    ],
+)
+def test_what_a_frame_cannot_be_audited_by_is_refused_in_a_sentence(call: Any, said: str) -> None:
+    with pytest.raises(CalibrationInputError) as caught:
+        call(frames.from_pandas(rows(), npartitions=2))
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.usefixtures("client")
+def test_numbers_of_equal_rows_are_counted() -> None:
+    table = rows().assign(n=np.arange(N) % 3)
+    found = summarise_dask(frames.from_pandas(table, npartitions=5), "p", "y", count="n")
+    repeated = table.loc[table.index.repeat(table["n"])]
+    assert same(found, Summary.of(repeated["p"], repeated["y"]))
+
+
 def counted_by(client: Any) -> set[int]:
     return {pid for pid in client.run(os.getpid).values() if pid != os.getpid()}
 
@@ -179,6 +225,18 @@ def test_the_command_counts_on_a_cluster_what_it_counts_here(client: Any, shards
         assert "8 groups of region and ward" in done.stdout
         counted.append(out.read_bytes())
     assert counted[0] == counted[1]
+    audited = [
+        CliRunner().invoke(main, ["audit", *given, "--resamples", "0"])
+        for given in ([str(out)], [*files, *words, "--engine", "dask", "--scheduler", address])
+    ]
+    assert [one.exit_code for one in audited] == [0, 0], audited[1].output
+    of_file, of_engine = (one.stdout.splitlines()[1:] for one in audited)
+    assert of_engine == of_file
+    store = [Path(one).as_uri() for one in files]
+    there = CliRunner().invoke(
+        main, ["summarise", *store, *words, "-o", str(out), "--scheduler", address]
+    )
+    assert (there.exit_code, out.read_bytes()) == (0, counted[0]), there.output
     refused = summarised(folder, "c.parquet", "--scheduler", address, column="q")
     assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
     refused = summarised(folder, "c.parquet", "--scheduler", "nowhere")

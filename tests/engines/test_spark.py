@@ -62,6 +62,22 @@ def test_groups_are_counted_as_without_an_engine(session: Any, tmp_path: Path) -
         summarise_spark(many, "p", "y", ["ward"])
 
 
+def test_a_frame_is_audited_where_its_rows_are(session: Any, tmp_path: Path) -> None:
+    table = grouped()
+    table.to_parquet(tmp_path / "rows.parquet")
+    frame = session.read.parquet(str(tmp_path / "rows.parquet")).repartition(3)
+    found = audit(frame.select("p", "y", "ward"), "y", groups="ward")
+    named = table["ward"].astype(object).where(table["ward"].notna(), "")
+    wanted = audit(table["p"], table["y"], groups=named)
+    assert found.test.compare("ks_error").before == pytest.approx(
+        wanted.test.compare("ks_error").before, rel=1e-12
+    )
+    assert found.request is not None
+    assert found.request.groupings[0].names == ("", "east", "north", "west")
+    with pytest.raises(CalibrationInputError, match=r"data: a frame with p, unused"):
+        audit(frame.select("p", "y", "unused"), "y")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -92,3 +108,20 @@ def test_the_command_counts_on_spark(tmp_path: Path, shards: list[str]) -> None:
     done = CliRunner().invoke(main, ["summarise", *shards, *given, "--master", "local[2]"])
     assert done.exit_code == 0, done.stderr
     assert f"{np.size(rows()['p']):,} rows in" in done.stdout
+    columns = "--score", "p", "--outcome", "y", "--resamples", "0"
+    audited = CliRunner().invoke(
+        main, ["audit", *shards, *columns, "--engine", "spark", "--master", "local[2]"]
+    )
+    assert audited.exit_code == 0, audited.stderr
+    of_file = CliRunner().invoke(main, ["audit", given[-1], "--resamples", "0"])
+    assert audited.stdout.splitlines()[1:] == of_file.stdout.splitlines()[1:]
+
+
+def test_numbers_of_equal_rows_are_counted(session: Any) -> None:
+    frame = session.createDataFrame(
+        [(0.2, 0, 3), (0.6, 1, 2), (0.7, 1, 0)], "p double, y int, n int"
+    )
+    found = summarise_spark(frame.repartition(3), "p", "y", count="n")
+    assert same(found, Summary.of([0.2, 0.2, 0.2, 0.6, 0.6], [0, 0, 0, 1, 1]))
+    with pytest.raises(CalibrationInputError, match="count: other values than whole numbers"):
+        summarise_spark(frame.selectExpr("p", "y", "n - 1 as n"), "p", "y", count="n")

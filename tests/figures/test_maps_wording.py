@@ -130,7 +130,7 @@ def of_data_needed() -> dict[str, object]:
     """What the page of the data needed says, by what it is about."""
 
     def said(*curves: LearningCurve) -> str:
-        return data_needed.conclusion(found(*curves), "ece", 5_000)
+        return " ".join(data_needed.conclusion(found(*curves), "ece", 5_000))
 
     def isotonic(few: float, more: float, all_rows: float) -> LearningCurve:
         return curve("isotonic", {50: few, 200: more, 800: all_rows})
@@ -150,8 +150,10 @@ def of_data_needed() -> dict[str, object]:
         "none better": said(NOTHING, bad),
         "uncalibrated with more rows": said(NOTHING, isotonic(0.04, 0.08, 0.07)),
         "uncalibrated at both ends": said(NOTHING, isotonic(0.09, 0.01, 0.07)),
-        "half done": data_needed.conclusion(half, "ece", 100),
-        "nothing done": data_needed.conclusion(LearningCurves((), LearningPlan((50,))), "ece", 100),
+        "half done": data_needed.conclusion(half, "ece", 100)[0],
+        "nothing done": data_needed.conclusion(LearningCurves((), LearningPlan((50,))), "ece", 100)[
+            0
+        ],
         "needs": [
             data_needed.need_heads(needs),
             *map(tuple, data_needed.need_rows(needs, "ece", 5_000)),

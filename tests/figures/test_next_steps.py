@@ -401,7 +401,7 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
     alone = [screen_slices(one.scores, one.hits, places, n_slices=8) for one in (before, after)]
     screens = joint_screen(alone[0], named.before, 0), joint_screen(alone[1], named.after, 0)
     how = Wording(after_first=True, prediction=False, expert=False)
-    said = conclusion(screens, "region", "ABCDEFGH", how)
+    said = " ".join(conclusion(screens, "region", "ABCDEFGH", how))
     assert said == (
         "Worst by region after calibration: region \\= A, still scores too low by 5.7 percentage"
         " points, though no longer detected. Miscalibrated subgroups by region: 1 of 8 after, 1"

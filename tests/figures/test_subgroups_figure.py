@@ -121,7 +121,7 @@ def conclusion(
     found: tuple[SliceScreen, SliceScreen | None], *, by: str = "light", **how: bool
 ) -> str:
     chosen = {"after_first": False, "prediction": True, "expert": False} | how
-    return words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen))
+    return " ".join(words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen)))
 
 
 def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
@@ -177,20 +177,20 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     said = [finding_of(row) for row in rows]
     assert said == ["too low, about as much as the rest", "too low, more than the rest"]
     how = words.Wording(after_first=False, prediction=False, expert=False)
-    sentence = words.conclusion((found, None), "ward", ("a", "b", "c"), how)
+    sentence = " ".join(words.conclusion((found, None), "ward", ("a", "b", "c"), how))
     size = f"{-100 * found.mean_gap[2]:.1f}"
     assert f"scores too low by {size} percentage points, more than the rest" in sentence
     assert sentence.endswith("3 of 3 (adjusted for 3 subgroups of all columns).")
     assert "Overview" in words.about(found, expert=False)
     all_in_one = joint_screen(alone, group_gaps(scores, hits, []), 0)
-    sentence = words.conclusion((all_in_one, None), "ward", ("a", "b", "c"), how)
+    sentence = " ".join(words.conclusion((all_in_one, None), "ward", ("a", "b", "c"), how))
     assert sentence.startswith("All rows are in one subgroup")
 
 
 def test_few_rows_are_not_tested() -> None:
     found = screen_slices([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_slices=2)
     how = words.Wording(after_first=False, prediction=True, expert=False)
-    said = words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how)
+    said = " ".join(words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how))
     assert said == "No subgroup has the 30 rows that a test needs."
     rows = rows_of("ab", (found, None), (None, None), [0, 1], prediction=True)
     assert [finding_of(row) for row in rows] == ["too few rows"] * 2

@@ -75,6 +75,20 @@ def test_the_groups_outside_the_range_are_counted() -> None:
     assert 3 <= outside <= 35  # 16.3 expected
 
 
+@pytest.mark.parametrize("n_draws", [1, eighty.LISTED, eighty.LISTED + 7])
+def test_the_numbers_are_the_last_groups_drawn_one_by_one(n_draws: int) -> None:
+    counts = [
+        sum(start_of(LESSON).rng(eighty.STREAM, one).random(100) < 0.8)
+        for one in range(1, n_draws + 1)
+    ]
+    head, *listed = shown(draws=n_draws).numbers
+    assert listed == [
+        (str(number), str(count))
+        for number, count in list(enumerate(counts, start=1))[-eighty.LISTED :]
+    ]
+    assert ("the last" in head[1]) is (n_draws > eighty.LISTED)
+
+
 def test_the_check_says_how_often_luck_is_as_far() -> None:
     as_far = fsum(p for k, p in enumerate(binomial(100, 0.8)) if abs(k - 80) >= 6)
     assert f"in {100 * as_far:.0f}% of groups" in LESSON.check.why

@@ -11,7 +11,8 @@ from dashboard.learn.exercises import Exercise, exercises, sheet
 from dashboard.learn.lessons import diagram, find
 from dashboard.texts import learn as teachers
 
-SEEDS = range(20)
+SEEDS = (*range(20), 27)
+"""Of which 18 and 27 have more, and fewer, events than luck explains."""
 
 
 def rows(exercise: Exercise) -> list[tuple[float, int]]:
@@ -27,8 +28,17 @@ def second(seed: int, lesson: str) -> Exercise:
     return [one for one in exercises(seed) if one.lesson == lesson][1]
 
 
-def last_number(text: str) -> float:
-    return float(re.findall(r"\d+\.\d+|\d+", text)[-1])
+NUMBER = r"([+\u2212]?\d+(?:\.\d+)?)"
+
+
+def assert_says(line: str, pattern: str, *expected: float) -> None:
+    """Compare a line word by word, and its numbers, each ``{}``, to the digits that are written."""
+    match = re.fullmatch(re.escape(pattern).replace(r"\{\}", NUMBER), line)
+    assert match is not None, (line, pattern)
+    assert len(match.groups()) == len(expected)
+    for written, value in zip(match.groups(), expected, strict=True):
+        unit = 10.0 ** -len(written.partition(".")[2])
+        assert float(written.replace("\u2212", "-")) == pytest.approx(value, abs=0.501 * unit)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -37,30 +47,47 @@ def test_a_seed_gives_the_same_exercises(seed: int) -> None:
     assert exercises(seed) != exercises(seed + 1)
 
 
+def test_drawn_rows_have_both_outcomes_and_more_events_at_higher_scores() -> None:
+    with_event, without = list[float](), list[float]()
+    for seed in SEEDS:
+        for one in exercises(seed):
+            if one.table and one.table[0] == ("Score", "Outcome"):
+                data = rows(one)
+                assert 2 < sum(outcome for _, outcome in data) < len(data) - 2
+                assert len({score for score, _ in data}) == len(data)
+                for score, outcome in data:
+                    (with_event if outcome else without).append(score)
+    assert sum(with_event) / len(with_event) > 0.1 + sum(without) / len(without)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_ece_of_two_bins(seed: int) -> None:
     one = by_lesson(seed)["bins"]
-    data, total = rows(one), 0.0
-    for kept in ([r for r in data if r[0] <= 0.5], [r for r in data if r[0] > 0.5]):
-        if kept:
-            mean, rate = (sum(r[k] for r in kept) / len(kept) for k in (0, 1))
-            total += len(kept) / len(data) * abs(mean - rate)
-    assert last_number(one.solution[-1]) == pytest.approx(total, abs=5e-4)
+    data, parts = rows(one), list[tuple[int, float]]()
+    inside = ([r for r in data if r[0] <= 0.5], [r for r in data if r[0] > 0.5])
+    for k, of_bin in enumerate(inside):
+        mean, rate = (sum(r[k] for r in of_bin) / len(of_bin) for k in (0, 1))
+        line = "Bin {}: {} rows, mean score {}, observed frequency {}, gap {}."
+        assert_says(one.solution[k], line, k + 1, len(of_bin), mean, rate, mean - rate)
+        parts.append((len(of_bin), abs(mean - rate)))
+    (n, gap), (n_other, other) = parts
+    error = (n * gap + n_other * other) / 10
+    line = "ECE = {}/{} \u00d7 {} + {}/{} \u00d7 {} = {}."
+    assert_says(one.solution[2], line, n, 10, gap, n_other, 10, other, error)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_largest_gap_of_the_totals(seed: int) -> None:
     one = by_lesson(seed)["ks"]
-    data, so_far, largest, place = rows(one), 0.0, 0.0, 0
+    data, gaps = rows(one), [0.0]
     assert data == sorted(data)
-    for number, (score, outcome) in enumerate(data, start=1):
-        so_far += (score - outcome) / len(data)
-        if abs(so_far) > largest + 1e-12:
-            largest, place = abs(so_far), number
-    found = re.search(r"KS error = ([\d.]+), after row (\d+)", one.solution[-1])
-    assert found is not None
-    assert float(found[1]) == pytest.approx(largest, abs=5e-4)
-    assert int(found[2]) == place
+    for score, outcome in data:
+        gaps.append(gaps[-1] + (score - outcome) / len(data))
+    sizes = [round(abs(gap), 9) for gap in gaps]
+    line = f"Gaps after each row: {', '.join(['{}'] * 10)}."
+    assert_says(one.solution[0], line, *gaps[1:])
+    place = sizes.index(max(sizes))
+    assert_says(one.solution[1], "KS error = {}, after row {} of {}.", max(sizes), place, 10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,51 +95,69 @@ def test_the_temperature(seed: int) -> None:
     one = by_lesson(seed)["confident"]
     logits = [float(x) for x in re.findall(r"\d+", one.task.split(".")[0])]
     temperature = float(re.findall(r"at ([\d.]+)\. Which", one.task)[0])
-    powers = [math.exp(x / temperature) for x in logits]
-    after = one.solution[0].rpartition(": ")[2]
-    shares = [float(x) for x in re.findall(r"\d\.\d{3}", after)]
-    assert shares == pytest.approx([p / sum(powers) for p in powers], abs=5e-4)
+
+    def shares(of: float) -> list[float]:
+        powers = [math.exp(x / of) for x in logits]
+        return [p / sum(powers) for p in powers]
+
+    line = "T = {}: {}, {}, {}. T = {}: {}, {}, {}."
+    expected = [1, *shares(1), temperature, *shares(temperature)]
+    assert_says(one.solution[0], line, *expected)
+    assert one.solution[1].startswith("The first class is predicted in both")
+    assert all(max(of) == of[0] for of in (shares(1), shares(temperature)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_model_knows_more_than_the_base_rate(seed: int) -> None:
     one = by_lesson(seed)["useful"]
     data = rows(one)
-    rate = sum(outcome for _, outcome in data) / len(data)
-    brier = sum((score - outcome) ** 2 for score, outcome in data) / len(data)
-    found = [float(re.findall(r"Brier score ([\d.]+),", line)[0]) for line in one.solution[:2]]
-    assert found == pytest.approx([brier, rate * (1 - rate)], abs=5.1e-4)
+    n, rate = len(data), sum(outcome for _, outcome in data) / len(data)
+    brier = sum((score - outcome) ** 2 for score, outcome in data) / n
+    loss = -sum(math.log(score if outcome else 1 - score) for score, outcome in data) / n
+    one_bin = abs(sum(score - outcome for score, outcome in data)) / n
+    line = "Brier score {}, NLL {}, ECE in one bin {}."
+    assert_says(one.solution[0], f"The model: {line}", brier, loss, one_bin)
+    of_rate = -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
+    expected = rate, rate * (1 - rate), of_rate, 0
+    assert_says(one.solution[1], f"Always {{}}: {line}", *expected)
     assert brier < rate * (1 - rate)
+    assert loss < of_rate
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_share_of_the_groups(seed: int) -> None:
     one = by_lesson(seed)["eighty"]
     n, percent = (int(x) for x in re.findall(r"(\d+) people a risk of (\d+)%", one.task)[0])
-    mean, low, high, share = re.findall(r"([\d.]+)", one.solution[0])[:4]
     p = percent / 100
     chances = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
-    assert float(mean) == pytest.approx(n * p)
-    assert sum(chances[: int(low)]) <= 0.025
-    assert sum(chances[int(high) + 1 :]) <= 0.025 + 1e-12
-    inside = 100 * sum(chances[int(low) : int(high) + 1])
-    assert float(share) == pytest.approx(inside, abs=0.051)
+    # The narrowest range with at most 2.5% on either side.
+    low = max(k for k in range(n + 1) if sum(chances[:k]) <= 0.025)
+    high = min(k for k in range(n + 1) if sum(chances[k + 1 :]) <= 0.025 + 1e-12)
+    inside = 100 * sum(chances[low : high + 1])
     assert inside >= 95
+    line = "On average {}; {} to {} in {}% of groups. Counts are whole, so it cannot be exactly"
+    assert_says(one.solution[0], f"{line} 95%.", n * p, low, high, inside)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_expected_and_observed(seed: int) -> None:
     one = by_lesson(seed)["large"]
     expected, observed = (sum(r[k] for r in rows(one)) for k in (0, 1))
-    assert f"{expected:.2f}. Observed: {observed:.0f}." in one.solution[0]
-    assert f"= {observed / expected:.2f}: " in one.solution[1]
+    line = "Expected: the scores added up, {}. Observed: {}."
+    assert_says(one.solution[0], line, expected, observed)
     spread = math.sqrt(math.fsum(s * (1 - s) for s, _ in rows(one)))
-    word = f"the risks are too {'high' if observed < expected else 'low'}."
-    if abs(observed - expected) < 2 * spread:
-        word = "with so few, this cannot be told from 1."
-    assert one.solution[1].endswith(word)
-    assert f"deviation of {spread:.2f}," in one.solution[2]
-    assert one.solution[2].endswith("may be luck.") == (abs(observed - expected) < 2 * spread)
+    away = abs(observed - expected) / spread
+    few = away < 2
+    word = f"the risks are too {'high' if observed < expected else 'low'}"
+    word = "with so few, this cannot be told from 1" if few else word
+    line = f"O/E = {{}} / {{}} = {{}}: for these patients, {word}."
+    assert_says(one.solution[1], line, observed, expected, observed / expected)
+    luck = "it may be luck" if few else "luck is rarely so large"
+    line = (
+        "If the risks were right, the number would have a standard deviation of {}, the root of the"
+        f" sum of score \u00d7 (1 \u2212 score). The difference is {{}} of it: {luck}."
+    )
+    assert_says(one.solution[2], line, spread, away)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -120,13 +165,23 @@ def test_the_true_risks_by_slope(seed: int) -> None:
     one = second(seed, "large")
     found = re.findall(r"risk = (\S+) \+ (\S+) \u00d7", one.task)[0]
     shift, slope = (float(x.replace("\u2212", "-")) for x in found)
-    for score, true in re.findall(r"(\d\.\d\d) \u2192 (\d\.\d{3})", one.solution[0]):
-        odds = math.exp(shift) * (float(score) / (1 - float(score))) ** slope
-        assert float(true) == pytest.approx(odds / (1 + odds), abs=5.1e-4)
-    assert ("too extreme" in one.solution[1]) == (slope < 1)
-    half = math.exp(shift) / (1 + math.exp(shift))
-    words = {-1: f"{half:.3f}, so this score is too high", 0: "0.50 is right", 1: "too low, too"}
-    assert words[(shift > 0) - (shift < 0)] in one.solution[1]
+    odds = [math.exp(shift) * (s / (1 - s)) ** slope for s in (0.1, 0.5, 0.9)]
+    low, half, high = (of / (1 + of) for of in odds)
+    line = "Score \u2192 true risk: {} \u2192 {}; {} \u2192 {}; {} \u2192 {}."
+    assert_says(one.solution[0], line, 0.1, low, 0.5, half, 0.9, high)
+    kind = "below 1: the scores are too extreme"
+    kind = kind if slope < 1 else "above 1: the scores are not extreme enough"
+    way = ("lowers", "high") if shift < 0 else ("raises", "low")
+    line = f"The slope is {kind}."
+    if shift:
+        line += (
+            f" The shift {way[0]} all true risks: at a score of 0.50 it is {{}}, so this score is"
+            f" too {way[1]}, too."
+        )
+        assert_says(one.solution[1], line, half)
+    else:
+        assert half == 0.5
+        assert one.solution[1] == f"{line} The shift is 0: a score of 0.50 is right."
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -135,19 +190,32 @@ def test_the_risk_at_another_prevalence_is_bayes_rule(seed: int) -> None:
     here, there = (int(x) / 100 for x in re.findall(r"(\d+)%", one.task))
     score = float(re.findall(r"score of ([\d.]+)\?", one.task)[0])
     ill, well = score / here * there, (1 - score) / (1 - here) * (1 - there)
-    assert last_number(one.solution[-1]) == pytest.approx(ill / (ill + well), abs=5.1e-4)
+    true = ill / (ill + well)
+    change = true / (1 - true) / (score / (1 - score))
+    line = "All odds change by ({}/{}) / ({}/{}) = {}."
+    assert_says(one.solution[0], line, there, 1 - there, here, 1 - here, change)
+    line = "Odds {}/{} \u00d7 {} = {}; risk = odds / (1 + odds) = {}."
+    expected = score, 1 - score, change, true / (1 - true), true
+    assert_says(one.solution[1], line, *expected)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_net_benefit(seed: int) -> None:
     one = second(seed, "acting")
     cutoff = float(re.findall(r"score of ([\d.]+) or", one.task)[0])
-    data = rows(one)
-    worth = [(1 if hit else -cutoff / (1 - cutoff)) / len(data) for _, hit in data]
-    treated = sum(w for (score, _), w in zip(data, worth, strict=True) if score >= cutoff)
-    found = re.findall(r"/ 10 = (\S+); all: (\S+);", one.solution[1])[0]
-    written = [float(x.replace("\u2212", "-")) for x in found]
-    assert written == pytest.approx([treated, sum(worth)], abs=5.1e-4)
+    data, weight = rows(one), cutoff / (1 - cutoff)
+    right = sum(outcome for score, outcome in data if score >= cutoff)
+    wrong = sum(1 - outcome for score, outcome in data if score >= cutoff)
+    line = "Treated: {} with the event, {} without. Weight: {}."
+    assert_says(one.solution[0], line, right, wrong, weight)
+    every = sum(1 if outcome else -weight for _, outcome in data) / 10
+    line = "Net benefit = ({} \u2212 {} \u00d7 {}) / {} = {}; all: {}; none: 0."
+    value = (right - wrong * weight) / 10
+    # Written without the zeros at the end: compared to three decimals, whatever is written.
+    written = re.findall(r"= (\S+); all: (\S+);", one.solution[1])[0]
+    numbers = [float(x.replace("\u2212", "-")) for x in written]
+    assert numbers == pytest.approx([value, every], abs=5.1e-4)
+    assert_says(one.solution[1], line, right, wrong, weight, 10, *numbers)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -167,10 +235,13 @@ def test_what_is_kept_where_a_model_abstains(seed: int) -> None:
 def test_the_cost_of_the_cutoff(seed: int) -> None:
     one = by_lesson(seed)["acting"]
     ratio = int(re.findall(r"costs (\d+) times", one.task)[0])
-    called = [r for r in rows(one) if r[0] >= 1 / (1 + ratio)]
-    alarms = sum(1 - outcome for _, outcome in called)
+    flagged = [outcome for score, outcome in rows(one) if score >= 1 / (1 + ratio)]
+    alarms = len(flagged) - sum(flagged)
     misses = sum(outcome for score, outcome in rows(one) if score < 1 / (1 + ratio))
-    assert last_number(one.solution[-1]) == alarms + ratio * misses
+    assert_says(one.solution[0], "Cut-off = 1 / (1 + {}) = {}.", ratio, 1 / (1 + ratio))
+    line = "Rows flagged: {}. False alarms: {}. Misses: {}. Cost: {} + {} \u00d7 {} = {}."
+    cost = alarms, ratio, misses, alarms + ratio * misses
+    assert_says(one.solution[1], line, len(flagged), alarms, misses, *cost)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -186,9 +257,25 @@ def test_the_events_of_one_row(seed: int) -> None:
         (shares[order[0]] + shares[order[1]], true in order[:2]),
         (shares["C"], true == "C"),
     ]
-    found = [(float(s), h == "1") for s, h in re.findall(r": (\d\.\d\d), ([01])", one.solution[0])]
-    assert [hit for _, hit in found] == [hit for _, hit in expected]
-    assert [s for s, _ in found] == pytest.approx([s for s, _ in expected], abs=0.0051)
+    names = ("Top prediction", "2nd prediction", "top-2 set", "class C")
+    line = f"Score and outcome. {'; '.join(f'{name}: {{}}, {{}}' for name in names)}."
+    assert_says(one.solution[0], line, *(float(x) for pair in expected for x in pair))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gaps_of_groups_cancel(seed: int) -> None:
+    one = by_lesson(seed)["groups"]
+    of_task = re.findall(r"\((\d+) rows\)", one.task)
+    n_first, n_second = map(int, of_task)
+    first, second = map(int, re.findall(r"(?:is|rows\)) (\d+) ", one.task))
+    assert first == second
+    # Added up row by row: each of the first group is too high, each of the second too low.
+    gaps = [float(first)] * n_first + [-float(second)] * n_second
+    line = "({} \u00d7 {} \u2212 {} \u00d7 {}) / {} = {} percentage points."
+    expected = n_first, first, n_second, second, len(gaps), sum(gaps) / len(gaps)
+    assert_says(one.solution[0], line, *expected)
+    line = "In each group scores are {} percentage points off the observed frequency, in opposite"
+    assert_says(one.solution[1], f"{line} directions.", first)
 
 
 def test_the_sheet_holds_every_exercise_and_asks_for_nothing() -> None:

@@ -1,6 +1,7 @@
 """Hosmer and Lemeshow's test by slow code, its false alarms, and what clusters do to it."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from dashboard.learn.lessons.hosmer import (
     CENTRE,
     LESSON,
     MODELS,
+    N_HOSPITALS,
     N_SAMPLES,
     OFF,
     QUESTION_ROWS,
@@ -103,6 +105,19 @@ def test_the_sentence_says_what_was_counted(model: str) -> None:
     share = sum(p < 0.05 for p in found.p_values.tolist()) / N_SAMPLES
     assert f"in **{100 * share:.0f}%** of samples" in said.sentence
     assert found.rejected == share
+
+
+@pytest.mark.parametrize("n_rows", [1_000, 20_000])
+def test_an_interval_that_takes_patients_for_independent_is_too_narrow_by_what_is_said(
+    n_rows: int,
+) -> None:
+    said = re.search(r"is \*\*([\d.]+) times too narrow", shown(str(n_rows), "clustered").sentence)
+    assert said is not None
+    risk = risks(n_rows)
+    # A hospital's log-odds move each of its risks by about p (1 - p) times as much.
+    moved = (BETWEEN * float((risk * (1 - risk)).mean())) ** 2 / N_HOSPITALS
+    alone = float((risk * (1 - risk)).mean()) / n_rows
+    assert float(said[1]) == pytest.approx(math.sqrt(1 + moved / alone), rel=0.15)
 
 
 def test_the_answer_is_of_the_question_whatever_is_shown() -> None:

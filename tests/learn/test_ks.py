@@ -33,11 +33,11 @@ def walked(rows: list[tuple[float, int]], n_added: int) -> tuple[float, int]:
 
 
 @either
-@pytest.mark.parametrize("share", [5, 20, 35, 60, 100])
-def test_totals_and_slopes_are_those_of_a_walk(which: str, share: int) -> None:
-    rows, walk = ordered(which), ks.find(which, share / 100)
+@pytest.mark.parametrize("step", [1, 7, 12, 13, 22, 36, 59, 60])
+def test_totals_and_slopes_are_those_of_a_walk(which: str, step: int) -> None:
+    rows, walk = ordered(which), ks.find(which, step / ks.FEW)
     n_rows, n_added = len(rows), walk.n_added
-    assert n_added == pytest.approx(share * n_rows / 100, abs=2)  # rows of equal score together
+    assert n_added == pytest.approx(step * n_rows / ks.FEW, abs=2)  # rows of equal score together
     scores, hits = walked(rows, n_added)
     assert walk.curves.cum_score[walk.here] * n_rows == pytest.approx(scores)
     assert walk.curves.cum_hits[walk.here] * n_rows == pytest.approx(hits)
@@ -46,7 +46,7 @@ def test_totals_and_slopes_are_those_of_a_walk(which: str, share: int) -> None:
     assert walk.frequency == pytest.approx((hits - before[1]) / walk.n_recent)
     rise = walk.n_recent / n_rows * (walk.mean_score - walk.frequency)
     assert walk.rise == pytest.approx(rise)
-    assert walk.n_recent == pytest.approx(min(share / 100, ks.WINDOW) * n_rows, abs=3)
+    assert walk.n_recent == pytest.approx(min(step / ks.FEW, ks.WINDOW) * n_rows, abs=3)
 
 
 @either
@@ -88,12 +88,28 @@ def test_the_limit_is_what_luck_rarely_exceeds(which: str) -> None:
 
 
 def test_the_sentence_says_the_numbers_of_the_walk() -> None:
-    shown = ks.show(start_of(ks.LESSON, chosen={"added": "60"}))
+    shown = ks.show(start_of(ks.LESSON, chosen={"added": "36"}))
     scores, hits = walked(ordered("few"), 36)
     gap = percent((scores - hits) / ks.FEW, ks.FEW)
-    assert f"first 36 scores add up to **{scores:.2f}**; **{hits}** of these" in shown.sentence
+    said = f"first 36 scores add up to **{scores:.2f}**; correct predictions: **{hits}**. Divided"
+    assert said in shown.sentence
     assert f"their gap is {gap}" in shown.sentence
     assert percent(ks.usual_ks(), ks.FEW) in shown.note
+
+
+def test_the_few_rows_are_added_one_by_one() -> None:
+    rows = ordered("few")
+    assert len({score for score, _ in rows}) == ks.FEW  # no two of one score
+    for step in ks.LESSON.controls[0].values:
+        shown = ks.show(start_of(ks.LESSON, chosen={"added": step}))
+        n_added = int(step)
+        scores, hits = walked(rows, n_added)
+        assert f"**{scores:.2f}**; correct predictions: **{hits}**." in shown.sentence
+        last = "row" if n_added == 1 else f"{min(n_added, 12)} rows"
+        assert shown.pictures[0].text.startswith(f"Rows added: {n_added}; thick: the last {last}.")
+    first = ks.show(start_of(ks.LESSON, chosen={"added": "1"})).sentence
+    assert first.startswith(f"The first score is **{rows[0][0]:.2f}**")
+    assert f"It was {'correct' if rows[0][1] else 'wrong'}: the gap" in first
 
 
 def test_the_middle_of_all_rows_is_where_a_walk_finds_it() -> None:
@@ -104,10 +120,10 @@ def test_the_middle_of_all_rows_is_where_a_walk_finds_it() -> None:
 
 
 def test_the_widest_gap_is_marked_once_it_is_passed() -> None:
-    for share in ks.SHARES:
-        shown = ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))
+    for step in ks.ADDED:
+        shown = ks.show(start_of(ks.LESSON, chosen={"added": str(step)}))
         names = [one.text for one in shown.pictures[0].figure.layout.annotations]
-        passed = share / 100 >= ks.find("few", 1.0).curves.ks_fractile
+        passed = step / ks.FEW + 1e-9 >= ks.find("few", 1.0).curves.ks_fractile
         assert any("KS error" in name for name in names) is passed
 
 
@@ -119,7 +135,8 @@ def test_the_answer_is_where_a_loop_finds_the_widest_gap() -> None:
     place = gaps.index(max(gaps))
     assert (place + 1) / ks.FEW > 2 / 3
     assert ks.show(start_of(ks.LESSON)).answer == (
-        f"at the highest scores, where all lower ones have added up: after {place + 1} of 60 rows"
+        "at the highest scores, as gaps of one sign add up (where signs alternate, it is in"
+        f" between): after {place + 1} of 60 rows"
     )
 
 
@@ -129,33 +146,33 @@ def test_the_answer_is_of_the_rows_that_are_shown() -> None:
     for score, hit in rows:
         total += score - hit
         gaps.append(abs(total))
-    answer = ks.show(start_of(ks.LESSON, chosen={"rows": "all"})).answer
-    assert f"after {gaps.index(max(gaps)) + 1:,} of 10,000 rows" in answer
+    shown = ks.show(start_of(ks.LESSON, chosen={"rows": "all"}))
+    place = f"{gaps.index(max(gaps)) + 1:,}"
+    assert f"after {place} of 10,000 rows" in shown.answer
+    assert f"% after {place} rows, is the **KS error**" in shown.sentence
 
 
 @either
 def test_what_a_stretch_adds_is_how_far_it_is_off_times_its_share_of_the_rows(which: str) -> None:
-    for share in ks.SHARES:
-        sentence = ks.show(
-            start_of(ks.LESSON, chosen={"rows": which, "added": str(share)})
-        ).sentence
+    for step in ks.ADDED:
+        sentence = ks.show(start_of(ks.LESSON, chosen={"rows": which, "added": str(step)})).sentence
         match = re.search(
             r"gap (?:grew|shrank) by ([\d.]+) percentage points"
             r" \(about ([\d.]+) percentage points too (high|low), times ([\d,]+) of ([\d,]+) rows",
             sentence,
         )
         if match is None:
-            assert "there the gap stayed." in sentence
+            assert "there the gap stayed." in sentence or "The first score is" in sentence
             continue
         change, off, n, n_rows = (float(match[k].replace(",", "")) for k in (1, 2, 4, 5))
         assert change == pytest.approx(off * n / n_rows, abs=0.08)  # both are rounded
 
 
 def test_the_name_of_the_last_rows_is_over_no_bar() -> None:
-    for share in ks.SHARES:
-        walk = ks.find("few", share / 100)
+    for step in ks.ADDED:
+        walk = ks.find("few", step / ks.FEW)
         (name,) = (
-            ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))
+            ks.show(start_of(ks.LESSON, chosen={"added": str(step)}))
             .pictures[1]
             .figure.layout.annotations
         )

@@ -1,6 +1,7 @@
 """The laboratory: what its address stands for, what it draws, and the truth beside it."""
 
 import math
+import re
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -201,6 +202,18 @@ def test_pictures_draw_the_truth_as_the_strongest_line(name: str) -> None:
         assert one.text.endswith(".")
     curve = true_lines(drawn[0])[0]
     assert np.allclose(curve.y, found.truth.curve(np.array(curve.x)))
+
+
+def test_the_caption_of_the_maps_is_whole_with_any_number_of_calibrators() -> None:
+    found = result_of(LaboratoryModel())
+    assert lab_pictures.maps(found, [], LIGHT).text == "Strong line: the truth."
+    spline = next(one for one in found.calibrators if one.key == "spline")
+    gap = spline.fitted.predict(found.truth.scores) - found.truth.frequency
+    away = 100 * math.sqrt(math.fsum((gap**2).tolist()) / gap.size)
+    said = lab_pictures.maps(found, ["spline"], LIGHT).text
+    assert said.startswith("Strong line: the truth. Distance from it: ")
+    (written,) = re.findall(r"([\d.]+) pp\.$", said)
+    assert float(written) == pytest.approx(away, abs=0.051)
 
 
 def test_the_slope_and_the_shift_of_the_sliders_are_estimated() -> None:

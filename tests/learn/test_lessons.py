@@ -3,14 +3,17 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from calibcore.cumulative import ks_error
 from dashboard.app import PAGES
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.plotly_json import LightFigure
+from dashboard.learn.data import few_rows
 from dashboard.learn.lesson import ChoiceGuess, Lesson, LessonView, NumberGuess, start_of
-from dashboard.learn.lessons import LESSONS, find
+from dashboard.learn.lessons import LESSONS, find, ks
 from dashboard.samples import samples
 
 MOST_WORDS = 60
@@ -35,6 +38,33 @@ def test_keys_are_found_and_differ() -> None:
     assert len({lesson.key for lesson in LESSONS}) == len(LESSONS)
     assert [find(lesson.key) for lesson in LESSONS] == list(LESSONS)
     assert find("none of them") is None
+
+
+def test_the_documents_say_how_long_lessons_take() -> None:
+    numbers = [
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+    ]
+    shortest, longest = (numbers[of(one.minutes for one in LESSONS)] for of in (min, max))
+    text = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text("utf-8")
+    assert f"one idea each, {shortest} to {longest} minutes," in text
+
+
+def test_the_documents_say_how_far_the_rows_of_the_walk_are_off() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "decisions.md").read_text("utf-8")
+    shared, few = (ks_error(rows.scores, rows.hits) for rows in (few_rows(), ks.few_drawn()))
+    for error in (f"(KS {100 * shared:.1f}%)", f"({100 * few:.1f}%, median of {ks.N_DRAWS} draws"):
+        assert error in text
+    assert f"median of {ks.N_DRAWS} draws {100 * ks.usual_ks():.1f}%)" in text
 
 
 @every_lesson

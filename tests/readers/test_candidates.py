@@ -89,6 +89,34 @@ def test_counts_are_read_as_one_or_more() -> None:
     np.testing.assert_array_equal(labels(upload), HAPPENED)
 
 
+def test_few_rows_above_one_are_a_count_too_where_the_numbers_go_on() -> None:
+    counts = HAPPENED.copy()
+    counts[np.flatnonzero(HAPPENED)[:6]] = 2, 2, 2, 3, 3, 4
+    question = asked(table("claim_prob,ClaimNb", RISK, counts))
+    assert [one.label for one in question.answers] == ["1 or more", "Leave out 6 rows"]
+    upload = read("a.csv", table("claim_prob,ClaimNb", RISK, counts), **question.answers[0].change)
+    np.testing.assert_array_equal(labels(upload), HAPPENED)
+
+
+def test_each_of_two_values_is_offered_where_the_scores_contradict_the_words() -> None:
+    state = np.where(HAPPENED == 1, "MERGED", "CLOSED").astype(object)
+    state[::9] = "OPEN"
+    offered = [one.label for one in asked(table("merge_score,state", RISK, state)).answers[1:]]
+    assert offered == [f"Count as {quoted}" for quoted in ('"not MERGED"', '"not CLOSED"')]
+
+
+def test_limits_are_said_to_be_the_lowest_or_highest() -> None:
+    few = [f"{p:.2f}" if k > 5 else "<0.2" for k, p in enumerate(RISK)]
+    leave = asked(table("risk,event", few, HAPPENED)).answers[0]
+    assert "without them the mean changes" in leave.why
+
+
+def test_classes_are_called_as_the_cells_call_them() -> None:
+    names = np.array(["Class1", "Class2"])
+    upload = read("a.csv", table("obs,Class1,Class2", names[HAPPENED], 1 - RISK, RISK))
+    assert upload.class_names == ("Class1", "Class2")
+
+
 STATUS = np.where(
     HAPPENED == 1,
     _RNG.choice(["Charged Off", "Default"], N),

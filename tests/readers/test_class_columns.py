@@ -140,7 +140,7 @@ def test_a_score_and_a_prediction_wait_for_labels() -> None:
     data = table("score,pred", PROBABILITIES[:, 1], LABELS % 2)
     with pytest.raises(Question) as caught:
         read("a.csv", data)
-    assert caught.value.answers[0].label == "None of them"
+    assert caught.value.answers[0].label == "No"
     upload = read("a.csv", data, **caught.value.answers[0].change)
     assert upload.piece is not None
     assert upload.piece.labels is None

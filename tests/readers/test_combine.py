@@ -226,6 +226,9 @@ def test_a_first_label_that_looks_like_a_header() -> None:
         (("test.csv", "oot.csv"), False, "by name"),
         (("tune.csv", "test.csv"), True, "by name"),
         (("x.csv", "train.csv"), False, "by name"),
+        (("train_test_split_train.csv", "train_test_split_test.csv"), True, "by name"),
+        (("train_test_split_test.csv", "train_test_split_train.csv"), False, "by name"),
+        (("test_clinic.csv", "test_ward.csv"), True, "as chosen"),
     ],
 )
 def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> None:  # noqa: FBT001
@@ -240,7 +243,8 @@ def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> 
     both(upload)
     assert f"({why})" in upload.notes[0]
     trained = any("is called a training set" in doubt for doubt in upload.doubts)
-    assert trained == bool({"train.csv", "in-sample.csv"} & {*names})
+    fitted = names[0 if first else 1]
+    assert trained == (fitted in {"train.csv", "in-sample.csv", "train_test_split_train.csv"})
 
 
 def test_labels_and_choices_hold_for_both_sets() -> None:
@@ -449,3 +453,48 @@ def test_scores_of_one_class_beside_one_hot_labels() -> None:
 def test_one_hot_labels_alone_are_labels() -> None:
     hot = npz(labels=np.eye(4)[LABELS])
     same(combine([held("y.npz", hot), held("p.npy", npy(LOGITS))]).rows, LOGITS, LABELS)
+
+
+# Lists of those with the event, and truth under the name of the score -----------------------------
+
+RISK = [(7 * k % N + 0.5) / N for k in range(N)]
+DIED = [k for k in range(N) if RISK[k] + (k % 5) / 5 > 1]
+DAYS = [f"2025-0{1 + k % 9}-1{k % 7}" for k in DIED]
+
+
+@pytest.mark.parametrize("more", [{}, {"default": [1] * len(DIED)}, {"died on": DAYS}])
+def test_a_list_of_those_with_the_event(more: Mapping[str, Sequence[object]]) -> None:
+    """The others did not have it, unless they are to be left out."""
+    names = [f"c{k:03d}" for k in range(N)]
+    listed = lines(",".join(["id", *more]), [names[k] for k in DIED], *more.values())
+
+    def read_with(listed: bytes, **options: object) -> Upload:
+        return combine([
+            held("scores.csv", lines("id,risk", names, RISK), **options), held("d.csv", listed)
+        ])  # fmt: skip
+
+    with pytest.raises(Question, match=f'{len(DIED)} of 40 rows are in "d", by column') as caught:
+        read_with(listed)
+    first, second = caught.value.answers
+    assert first.why == f"{len(DIED)} rows with the event, {N - len(DIED)} without."
+    upload = read_with(listed, **first.change)
+    rows = next(iter(upload.sets.values()))
+    assert isinstance(rows, LogitSet)
+    assert np.flatnonzero(rows.labels).tolist() == DIED
+    assert any(f"{N - len(DIED)} count as without the event" in said for said in upload.repairs)
+    assert second.change == {"leave_out": True}
+    two = lines("id,died", [names[k] for k in DIED], [k % 2 for k in DIED])
+    with pytest.raises(Question, match="Leave out the rows that are in one file only"):
+        read_with(two)
+
+
+def test_scores_and_the_truth_in_columns_of_one_name() -> None:
+    """They are no two models, nor parts of one table."""
+    toxic = [int(k in DIED) for k in SHUFFLED]
+    upload = combine([
+        held("a.csv", lines("id,toxic", NUMBERS, RISK)),
+        held("b.csv", lines("id,toxic", [NUMBERS[k] for k in SHUFFLED], toxic)),
+    ])  # fmt: skip
+    rows = next(iter(upload.sets.values()))
+    assert isinstance(rows, LogitSet)
+    assert np.flatnonzero(rows.labels).tolist() == DIED

@@ -108,11 +108,32 @@ def test_both_are_proposed_until_the_user_says() -> None:
         assert (event(answered).weights is None) == (event(answered).clusters is None) == place
 
 
-@pytest.mark.parametrize("name", ["n", "freq", "count"])
+@pytest.mark.parametrize(
+    "name",
+    ["n", "freq", "count", "n_patients", "count(*)", "Anzahl", "number_of_customers", "nombre"],
+)
 def test_whole_numbers_that_are_called_so_are_rows_first(name: str) -> None:
     proposals = read("x.csv", csv(risk=P, died=Y, **{name: COUNTS})).proposals
     said = [one.label for one in proposals[0].question.answers]
     assert said == ["Number of rows", "Sampling weight", "No weight"]
+
+
+@pytest.mark.parametrize(
+    ("name", "times", "asks"),
+    [
+        ("WTMEC2YR", 5000, True), ("Gewichtungsfaktor", 1, True), ("ipcw", 1, True),
+        ("pweight", 1, True), ("ponderacion", 1, True), ("geburtsgewicht", 1, False),
+        ("n_visits", 1, False), ("overweight", 1, False), ("wtp", 20, False),
+    ],
+)  # fmt: skip
+def test_weights_are_asked_about_by_their_names(name: str, times: float, asks: bool) -> None:  # noqa: FBT001
+    weights = np.where(AGES > 75, 0, WEIGHTS) * times  # 0 where a row was not drawn
+    upload = read("x.csv", csv(risk=P, died=Y, **{name: weights}))
+    assert [one.question.field for one in upload.proposals] == [f'column "{name}"'] * asks
+    if asks:
+        assert name not in upload.columns["rows"]
+        answered = read("x.csv", csv(risk=P, died=Y, **{name: weights}), roles=((name, "weight"),))
+        assert event(answered).n_samples == np.count_nonzero(weights)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -445,6 +446,10 @@ UNUSABLE = (
          lambda: csv({"died": Y, "probability": [f"{40 + k % 50},{100 + k}" for k in range(N)]},
                      "\t"),
          Expect(refused=r'"40,\d{3}", whose comma may mark decimals or thousands')),
+    *(Case("cannot be used", f"sign{k}.csv",
+           partial(csv, {"died": Y, "yes_price": [cell.format(p) for p in RISK]}),
+           Expect(refused=rf'"yes_price" is numbers such as ".*", whose {sign} must be taken out'))
+      for k, (cell, sign) in enumerate((("${}", r"\$"), ("{}*", r"\*"), ("{} \u20ac", "\u20ac")))),
     marked("x.csv", "x", csv),
     marked("flagged.csv", "flagged", csv),
     marked("one.csv", 1, csv),
@@ -916,6 +921,13 @@ def _other(name: str, columns: Columns, *asks: str, make: Any = csv, **more: Any
     return Case("numbers", name, lambda: make(columns), expect)
 
 
+_SITES = [f"site {k % 7}" for k in range(N)]
+
+
+def _of_three(event: str, *others: str) -> list[str]:
+    return [event if y else others[k % 2] for k, y in enumerate(Y)]
+
+
 def _weighed(
     name: str, make: Any = csv, ending: str = "csv", cells: Sequence[float] = _SIZES * 3
 ) -> Case:
@@ -949,8 +961,54 @@ OTHERS = (
     _other("deciles.csv", {"decile": range(1, 11), "avg_score": [0.05 + 0.1 * k for k in range(10)],
            "n": [100] * 10, "bads": [5 + 10 * k for k in range(10)]},
            '"n" and "bads": rows of groups', rows=1000, events=500, score="avg_score"),
-    _other("grade.csv", {"score": RISK, "grade": CLASS_OF},
-           refused='no outcomes, only scores: "grade" holds 3 values'),
+    Case("numbers", "grade.csv", lambda: csv({"score": RISK, "grade": CLASS_OF}), Expect(
+         ('no outcomes, only scores: "grade" holds 3 values.*Which column.*Take "grade"',
+          'the values "0", "1", "2".*Which value.*None of these'), refused="but no scores")),
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"case_no": IDS, score: RISK, "site": _SITES, name: cells}), Expect(
+         (rf'no outcomes, only scores.*Which column says what happened\? Take "{name}"',
+          rf'"{name}": the values.*Which value does the score predict\? {event}$'), N, EVENTS))
+      for name, cells, score, event in (
+          ("readmission", _of_three("unplanned", "none", "planned"), "p_readmit", "unplanned"),
+          ("remark", _of_three("C", "S", "I"), "conf", "C"),
+          ("situation", _of_three("denied", "in part", "granted"), "p_denial", "denied"))),
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"pair": IDS, name: [round(2 * p - 1, 3) for p in RISK], "outcome": Y}), Expect(
+         (r"none beyond -0\.8.* as of similarities.*What are these.*Points of another scale",),
+         refused="Expected probabilities: map the points to these first"))
+      for name in ("cosine_similarity", "score", "compound_score")),
+    Case("numbers", "logit.csv", lambda: csv(
+         {"pair": IDS, "logit": [round(2 * p - 1, 3) for p in RISK], "outcome": Y}),
+         Expect((), N, EVENTS)),
+    _other("masterscale.csv", {"rating": IDS[:40], "PD": [f"{p:.2%}" for p in _GROUPS["score"]],
+           "obligors": [f'"{100 * n:,}"' for n in _SIZES],
+           "defaults": [100 * k for k in _GROUPS["events"]]},
+           '"defaults" of "obligors" cases', rows=100 * sum(_SIZES),
+           events=100 * sum(_GROUPS["events"]), says=("Commas mark thousands in obligors",)),
+    _other("goods.csv", {"pd": _GROUPS["score"], "goods": _SIZES[::-1], "bads": _SIZES},
+           refused="without the event, and how many with it. Expected a column of their sum"),
+    Case("numbers", "merged.csv", lambda: csv({"merge_score": RISK, "state": [
+         "OPEN" if k % 9 == 0 else ("CLOSED", "MERGED")[y] for k, y in enumerate(Y)]}), Expect(
+         ('Leave these rows out', 'Which one is the event. "MERGED"'), N - 14)),
+    *(Case("numbers", f"{yes}.csv", partial(csv,
+         {"pair_no": [k // 3 for k in range(N)], "risk": RISK, "group": of_words(no, yes)}),
+         Expect((), N, EVENTS, says=(
+             '"group" tells cases from controls.*true share',)))
+      for yes, no in (("case", "control"), ("Fall", "Kontrolle"), ("cas", "t\xe9moin"))),
+    *(Case("numbers", f"{name}.csv", partial(csv,
+         {"risk": RISK, name: of_words("control", "case")}),
+         Expect((), N, EVENTS, says=(f'"{name}" tells cases from controls',)))
+      for name in ("outcome", "status")),
+    Case("numbers", "eval.csv", lambda: csv({"conf": RISK, "eval": _of_three("C", "S", "I")}),
+         Expect(('"eval": may be the outcome.*Does it say what happened', "Which value"),
+                N, EVENTS)),
+    Case("numbers", "points.csv", lambda: csv({"line": IDS, "confidence": [
+         round(100 * p) for p in RISK], "cer": [1 - p for p in RISK]}), Expect(
+         ('"confidence" or "cer".*Which of these is the score', "What are these"),
+         refused='no outcomes, only scores: "cer" holds numbers: make a column')),
+    Case("numbers", "marked-words.csv", lambda: csv({"word": _SITES, "conf": RISK,
+         "note": ["C" if y else "" for y in Y]}), Expect(
+         ('no outcomes, only scores.*Which column says what happened',), N, EVENTS)),
     _weighed("w"), _weighed("n"), _weighed("wt", parquet_of, "parquet"),
     _weighed("count", records, "json"),
     _weighed("obs_count", xlsx, "xlsx"), _weighed("w", cells=OTHER),

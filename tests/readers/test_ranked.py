@@ -289,6 +289,61 @@ def test_one_row_per_sample_and_class_is_refused(order: str, names: str) -> None
     assert not isinstance(caught.value, Question)
 
 
+_WINS = np.random.default_rng(5).uniform(0.05, 0.95, N).round(3)
+_WON = np.random.default_rng(6).random(N) < _WINS
+_PLAYERS = {
+    "match": np.repeat(np.arange(N), 2), "player": np.arange(2 * N) % 31,
+    "win_prob": np.column_stack([_WINS, 1 - _WINS]).ravel(),
+    "result": np.where(np.column_stack([_WON, ~_WON]).ravel(), "W", "L"),
+}  # fmt: skip
+"""Two rows of each match, one for each player: outcomes, though they look like classes."""
+
+
+def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
+    data = text(_PLAYERS)
+    with pytest.raises(Question, match=r'"result".*each value once') as caught:
+        read("a.csv", data)
+    yes, no = (answer.change for answer in caught.value.answers)
+    rows = read("a.csv", data, **yes).rows
+    assert isinstance(rows, LogitSet)
+    assert rows.labels.sum() == N
+    with pytest.raises(FileError, match=r"one row per sample and class.*give the role outcome"):
+        read("a.csv", data, **no)
+
+
+def test_classes_in_rows_are_evaluated_by_what_the_user_calls_the_outcome() -> None:
+    marked = _LONG | {"true_label": _LONG["true_label"] == _LONG["pred_label"]}
+    with pytest.raises(FileError, match="one row per sample and class"):
+        read("a.csv", text(marked))
+    roles = (("true_label", "outcome"), ("confidence", "score"), ("pred_label", "group"))
+    rows = read("a.csv", text(marked), roles=roles).rows
+    assert isinstance(rows, LogitSet)
+    assert rows.labels.sum() == N
+
+
+_TAGS = np.array(["O", "B-LOC", "B-PER", "I-PER"])
+_TRUE = np.random.default_rng(8).choice(4, 400, p=[0.7, 0.1, 0.1, 0.1])
+_SURE = np.random.default_rng(9).uniform(0.2, 1, 400).round(3)
+_SAID = np.where(np.random.default_rng(10).random(400) < _SURE, _TRUE, (_TRUE + 1) % 4)
+
+
+@pytest.mark.parametrize("name", ["pred", "prediction", "predicted", "model_answer"])
+@pytest.mark.parametrize("score", ["score", "p", "confidence"])
+def test_a_word_that_was_predicted_stands_beside_its_score(name: str, score: str) -> None:
+    """Though some scores are below chance, as of classes that a beam search left out."""
+    table = {"token": np.arange(400), "gold": _TAGS[_TRUE], name: _TAGS[_SAID], score: _SURE}
+    rows = read("a.tsv", text(table)).rows
+    assert isinstance(rows, EventScores)
+    assert rows.hits.mean() == (_TRUE == _SAID).mean()
+
+
+def test_a_column_is_the_predicted_class_where_the_user_says_so() -> None:
+    columns = {"y": _TRUE > 0, "x": _SAID > 0, "value": _SURE}
+    rows = read("a.csv", text(columns), roles=(("x", "prediction"), ("value", "score"))).rows
+    assert isinstance(rows, EventScores)
+    assert rows.hits.mean() == ((_TRUE > 0) == (_SAID > 0)).mean()
+
+
 def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)

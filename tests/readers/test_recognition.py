@@ -120,6 +120,32 @@ def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
         assert sorted(found.values()) == ["left out", "outcome", "score"]
 
 
+def test_scores_of_all_models_are_offered_once() -> None:
+    rng = np.random.default_rng(17)
+    y = rng.integers(0, 2, 400)
+    shares = {
+        name: np.clip(0.3 + 0.4 * y + rng.normal(0, noise, 400), 0.01, 0.99).round(4)
+        for name, noise in (("v1", 0.25), ("v2", 0.4), ("ensemble", 0.26), ("doctor", 0.35))
+    }
+    shares["doctor"] = shares["doctor"].round(1)
+    twice = {f"{name}_logit": np.log(p / (1 - p)) for name, p in [*shares.items()][:2]}
+    twice |= {f"{name}_prob": shares[name] for name in ("v1", "v2")}
+    for scores, names in ((shares, {*shares}), (twice, {"v1_prob", "v2_prob"})):
+        with pytest.raises(Question, match="score to evaluate") as caught:
+            read({**scores, "label": y})
+        assert {one.label.strip('"') for one in caught.value.answers[:-1]} == names
+
+
+def test_the_name_of_the_score_speaks_for_its_outcome() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.beta(2, 6, 400).round(3)
+    mace = rng.random(400) < p
+    parts = {name: (mace & (rng.random(400) < 0.4)).astype(int) for name in ("death", "stroke")}
+    with pytest.raises(Question, match="Which column says what happened") as caught:
+        read({"p_mace": p, **parts, "mace": mace.astype(int)})
+    assert caught.value.answers[0].label == '"mace"'
+
+
 def test_two_outcomes_that_happen_are_a_question() -> None:
     d = people()
     other = d["y"] ^ (RNG.random(600) < 0.05)
@@ -216,7 +242,7 @@ def test_values_alone_and_labels_alone_are_pieces() -> None:
     d = people()
     reading = read({"sex": d["sex"], "score": d["p"]})
     assert reading.roles == ("group", "score")
-    assert any("No column can be the outcome" in said for said in reading.notes)
+    assert any("No column is surely the outcome" in said for said in reading.notes)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +285,7 @@ def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], s
         "dates": ["", "", "2024-03-01"] * 200,
     }  # fmt: skip
     reading = read({name: cells[which] for name, which in columns.items()})
-    (note,) = [note for note in reading.notes if note.startswith("No column can be the outcome")]
+    (note,) = [note for note in reading.notes if note.startswith("No column is surely the outcome")]
     assert said in note
 
 

@@ -145,6 +145,36 @@ def test_numbers_that_start_again_are_no_ids() -> None:
     assert "600 rows of 60 IDs" in " ".join(read("a.csv", resamples).doubts)
 
 
+@pytest.mark.parametrize(
+    ("heading", "ids", "says"),
+    [
+        ("pat", "{}", True), ("gameId", "00{}", True), ("item", "item{}", True),
+        ("Patientennr", "P{}", True), ("hadm_id", "{}", True), ("session", "{}", False),
+        ("id", "Fold{}", False), ("id", "Bootstrap{:03d}", False), ("loan_amount", "{}", False),
+    ],
+)  # fmt: skip
+def test_units_of_several_rows_by_their_names(heading: str, ids: str, says: bool) -> None:  # noqa: FBT001
+    draws = np.random.default_rng(4)
+    scores = draws.random(600)
+    hits = (draws.random(600) < scores).astype(int)
+    names = np.array([ids.format(k) for k in draws.integers(100, 200, 600)])
+    doubts = read("a.csv", table(f"{heading},p,y", names, scores, hits)).doubts
+    assert any("take rows as independent" in doubt for doubt in doubts) == says
+
+
+def test_values_of_one_grid_stay_doubted_where_rows_belong_together() -> None:
+    draws = np.random.default_rng(4)
+    scores = draws.random(120)
+    hits = np.tile((draws.random(60) < scores[:60]).astype(int), 2)
+    data = table("pid,arm,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores, hits)
+    for roles in ((), (("pid", "cluster"),)):
+        said = " ".join(read("a.csv", data, roles=roles).doubts)
+        assert 'Column "arm" has 2 values, each with the outcomes of the same 60 rows' in said
+    of_visits = table("pid,visit,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores,
+                      (draws.random(120) < scores).astype(int))  # fmt: skip
+    assert "scores are pooled" not in " ".join(read("a.csv", of_visits).doubts)
+
+
 def test_loans_that_occur_twice() -> None:
     draws = np.random.default_rng(6)
     scores = draws.beta(1, 15, size=600)
@@ -216,6 +246,8 @@ def test_scores_of_several_models_below_one_another(*, with_ids: bool) -> None:
     assert doubt.startswith('Column "classifier" names 3 models, each with the same 60 rows')
     turned = np.argsort(rows, kind="stable")  # a model below the other, row by row
     assert len(doubts_with("algorithm", models[turned], rows[turned])) == 1
-    assert not doubts_with("ward", models, rows)
+    said = doubts_with("ward", models, rows)
+    assert len(said) == with_ids
+    assert all(one.startswith('Column "ward" has 3 values, each with the outcomes') for one in said)
     # Models of devices, each with rows of its own.
     assert not doubts_with("model", rng.permutation(models), np.arange(180) % 60)

@@ -248,7 +248,11 @@ def test_semicolons_say_that_commas_mark_decimals(cells: list[str], values: list
 
 def test_points_elsewhere_contradict_semicolons() -> None:
     table = read_text(b"amount;risk\n60,963;0.5\n5,125;0.25\n", None)
-    assert table.columns[0].texts == ("60,963", "5,125")
+    assert table.columns[0].values.tolist() == [60_963, 5_125]
+    assert (
+        table.notes[-1]
+        == "Commas mark thousands in amount since points mark decimals in this file."
+    )
     assert table.columns[1].values.tolist() == [0.5, 0.25]
 
 

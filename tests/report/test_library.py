@@ -150,7 +150,7 @@ def test_json_has_the_audit_s_verdict_and_table(tmp_path: Path, calibrator: str 
     flat = pd.DataFrame(document["measures"]).set_index("measure")
     for name in ("before", "before_low", "before_high", "before_limit_high", "after"):
         np.testing.assert_array_equal(flat[name].astype(float), table[name])
-    of_after = [name for name in flat if name.startswith(("after", "change", "mark"))]
+    of_after = [name for name in flat if str(name).startswith(("after", "change", "mark"))]
     assert len(of_after) == 9
     assert flat[of_after].isna().all(axis=None) == (calibrator is None)
     assert flat["before"].notna().any()

@@ -43,7 +43,7 @@ CUTOFFS = np.arange(1, 100) / 100
 
 STAGES = {"before": "Before calibration", "after": "Before and after"}
 
-COUNTED = ("needed visits", "unnecessary visits", "missed")
+COUNTED = ("needed<br>visits", "unnecessary<br>visits", "missed")
 
 Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
@@ -206,9 +206,10 @@ def _compared(result: Result) -> str:
     size = f"**{_number(abs(result.more))} {more}** per {PER:,} patients than after it"
     luck = "" if result.low > 0 else ", **which may be luck**"
     return (
-        f"Before calibration, that costs {size}{luck}: {_number(result.before.cost)}, not"
-        f" {_number(result.after.cost)} ({ci(_number(result.low), _number(result.high))}; in truth"
-        f" {_number(true_difference(result.ratio))} more)."
+        f"Before calibration, that costs {size}"
+        f" ({ci(_number(result.low), _number(result.high))}; in truth"
+        f" {_number(true_difference(result.ratio))} more){luck}: {_number(result.before.cost)}"
+        f" instead of {_number(result.after.cost)}."
     )
 
 
@@ -323,12 +324,12 @@ def _counts(
             text = f"{count:,}" if len(sides) == 1 else f"{side}<br>{count:,}"
             names.append(pictures.label(text, place, count, palette.text, xanchor="center"))
         sentences.append(_added(side, at, ratio))
-    example = "For example: " if ratio is None else ""
+    whom = "Example: " if ratio is None else f"{N_ROWS:,} patients, "
     cutoff = _share(sides[0][1].cutoff)
     high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
     ticks = {"tickvals": [0, 1, 2], "ticktext": COUNTED}
     figure = pictures.picture(
-        f"{example}{N_ROWS:,} patients, visited above a risk of {cutoff}",
+        f"{whom}visited above a risk of {cutoff}",
         traces,
         x=pictures.number_axis("", -0.5, 2.5, **ticks),
         y=pictures.number_axis("Patients", 0, high),
@@ -340,8 +341,9 @@ def _counts(
 def _added(side: str, at: AtCutoff, ratio: int | None) -> str:
     if ratio is None:
         counts = (f"{n:,}" for n in (at.right, at.in_vain, at.missed))
-        return "Before calibration: {} needed visits, {} unnecessary ones, {} missed.".format(
-            *counts
+        return (
+            f"Of {N_ROWS:,} patients, before calibration:"
+            " {} needed visits, {} unnecessary ones, {} missed.".format(*counts)
         )
     cost = total(at, ratio)
     return (

@@ -94,15 +94,9 @@ def show(state: State) -> LessonView:
         f" would still show an ECE of about {percent(result.perfect[place], N_ROWS)} with {chosen}"
         f" bins, and a KS error of about {percent(result.perfect_ks, N_ROWS)}.",
         answer=f"{last}, of these rows",
-        note=f"{_unusual(result)} {_of_all(COUNTS[place])}".strip(),
+        note=_of_all(COUNTS[place]),
         numbers=tuple(rows),
     )
-
-
-def _unusual(result: Result) -> str:
-    """Say it where a draw does not show what most show."""
-    shows = result.ece[-1] > result.ece[COUNTS.index(5)]
-    return "" if shows else "With this draw, more bins do not give a larger ECE. Draw again."
 
 
 @cache

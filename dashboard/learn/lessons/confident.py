@@ -8,6 +8,7 @@ import numpy as np
 from calibcore.calibrators import FittedTemperature
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import TEXT_SIZE
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import (
     Check,
@@ -152,7 +153,7 @@ def _probabilities(
     colours[here] = palette.frequency
     return pictures.bars(
         scores, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
-        textfont={"size": 14, "color": colours}, constraintext="none", cliponaxis=False,
+        textfont={"size": TEXT_SIZE, "color": colours}, constraintext="none", cliponaxis=False,
     )  # fmt: skip
 
 

@@ -295,7 +295,6 @@ def _bars(result: Result, which: str, palette: Palette, size: int | None) -> Les
             2.5,
             tickvals=[0, 1, 2],
             ticktext=[name.replace(" ", "<br>") for name in CALIBRATORS],
-            tickangle=0,
         ),
         y=pictures.number_axis("Brier score (lower is better)", 0, 1.2 * top),
         names=names,

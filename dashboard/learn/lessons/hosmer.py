@@ -74,6 +74,12 @@ class Result:
         """Share of the samples in which the test rejects the model."""
         return float((self.p_values < LEVEL).mean())
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which O/E is in 95% of the samples."""
+        low, high = np.quantile(self.ratios, (0.025, 0.975))
+        return float(low), float(high)
+
 
 def risks(n_rows: int) -> Floats:
     """Return the risks of a sample, ascending, the same in each; shape (n_rows,)."""
@@ -156,29 +162,36 @@ def show(state: State) -> LessonView:
             _p_values(result, n_rows, state.palette),
             _by_size(model, n_rows, state.palette, state.seed),
         ),
-        _sentence(model, n_rows, result),
+        _sentence(model, n_rows, result, find("right", n_rows, state.seed)),
         answer=f"in {of_100(question.rejected)} of samples",
         note=_note(),
         numbers=_numbers(state.seed),
     )
 
 
-def _sentence(model: str, n_rows: int, result: Result) -> str:
-    low, high = np.quantile(result.ratios, (0.025, 0.975))
+def _sentence(model: str, n_rows: int, result: Result, alone: Result) -> str:
+    """``alone``: of a calibrated model whose patients are independent."""
+    (low, high), (near, far) = result.ends, alone.ends
+    too_narrow = ""
+    if model == "clustered":
+        times = (high - low) / (far - near)
+        too_narrow = (
+            f" Were the patients independent it would be {near:.2f} to {far:.2f}: a 95% CI that"
+            f" takes them so is **{times:.1f} times too narrow**. Draw whole hospitals instead,"
+            " again and again, and see how much a figure varies (resampling): with a file of yours,"
+            f" choose their column as \u201c{ROLES['cluster']}\u201d."
+        )
     error = {
         "off": f"Its risks are {100 * result.distance:.1f} percentage points too high on average,"
         " at every number of patients.",
         "right": "Its risks are exactly right, so each rejection is a false alarm.",
         "clustered": "Over all hospitals its risks are exactly right, but patients of one hospital"
-        " are more alike than others, which the test does not know. Then draw whole hospitals,"
-        " again and again, and see how much a figure varies (resampling): with a"
-        " file of yours, choose their column as"
-        f" \u201c{ROLES['cluster']}\u201d.",
+        " are more alike than others, which the test does not know.",
     }[model]
     return (
         f"**{MODELS[model]}, {n_rows:,} patients:** p is below {LEVEL:g} in"
         f" **{of_100(result.rejected)}** of samples. {error} O/E shows the size of an error: it is"
-        f" {low:.2f} to {high:.2f} in 95% of these samples."
+        f" {low:.2f} to {high:.2f} in 95% of these samples.{too_narrow}"
     )
 
 

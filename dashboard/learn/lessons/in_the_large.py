@@ -199,7 +199,7 @@ def _totals(result: Result, palette: Palette, *, by_risk: bool) -> LessonPicture
     if by_risk:
         expected, observed = result.expected.tolist(), result.observed.tolist()
         names = ["lowest<br>fifth", "2", "3", "4", "highest<br>fifth"]
-    top = 1.25 * max(*expected, *observed)
+    top = 1.45 * max(*expected, *observed)  # so that the names are above all numbers
     places = np.arange(len(names))
     bars = [
         pictures.bars(places - 0.2, expected, palette.score, 0.36),

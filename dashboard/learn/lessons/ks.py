@@ -31,7 +31,8 @@ KEY = "ks"
 FEW, SEED = 60, 39
 """Rows that are drawn, and which: their KS error is near the middle of draws, and beyond luck."""
 
-SHARES = tuple(range(5, 101, 5))
+ADDED = tuple(range(1, FEW + 1))
+"""Steps of the rows added: one is one of the few rows, or as large a share of all."""
 
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
@@ -40,6 +41,12 @@ HEIGHT = 304
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
+
+LOWEST = 0.4
+"""Score above which they are drawn, see `data.few_rows`."""
+
+_NEAR = 1e-9
+"""Shares of rows that differ by less are the same, but for rounding."""
 
 HALF_OFF = 10
 """Percentage points by which each half of the rows of the check is off."""
@@ -113,9 +120,9 @@ def _counted(which: str) -> tuple[CumulativeCurves, BinTable, float]:
 def find(which: str, share: float) -> Walk:
     """Add the rows up to a share of all."""
     curves, bins, limit = _counted(which)
-    before = round(share - WINDOW, 6)
-    back = curves.place_at(before) if before > 0 else 0
-    return Walk(curves, bins, limit, curves.place_at(share), back)
+    before = share - WINDOW
+    back = curves.place_at(before - _NEAR) if before > _NEAR else 0
+    return Walk(curves, bins, limit, curves.place_at(share - _NEAR), back)
 
 
 @cache
@@ -129,19 +136,18 @@ def show(state: State) -> LessonView:
     """Show the two totals with their gap, and the reliability diagram."""
     if not state.revealed:
         return LessonView((_rows_picture(state.palette),), "")
-    walk = find(state.chosen["rows"], state.number("added") / 100)
+    walk = find(state.chosen["rows"], state.number("added") / FEW)
     curves, n_rows = walk.curves, walk.curves.n_samples
     scores, correct = (n_rows * float(t[walk.here]) for t in (curves.cum_score, curves.cum_hits))
     n_widest = round(curves.ks_fractile * n_rows)
     digits = 2 if n_rows == FEW else 1  # so that the gap can be worked out from them
     return LessonView(
         (_totals(walk, state.palette), _diagram(walk, state.palette)),
-        f"The first {walk.n_added:,} scores add up to **{scores:,.{digits}f}**;"
-        f" **{correct:,.0f}** of"
-        f" these predictions were correct. Divided by all {n_rows:,} rows, their"
-        f" gap is {percent(float(curves.gap[walk.here]), n_rows)}. {_local(walk)}"
-        f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
-        f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in about"
+        f"{_added(walk.n_added)} **{scores:,.{digits}f}**; correct predictions:"
+        f" **{correct:,.0f}**. Divided by all {n_rows:,} rows, their gap is"
+        f" {percent(float(curves.gap[walk.here]), n_rows)}. {_local(walk)} The widest gap,"
+        f" {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the **KS error**. Luck"
+        f" alone keeps it below {percent(walk.limit, n_rows)} in about"
         " 95% of draws.",
         answer=_answer(state.chosen["rows"]),
         right=_right(),
@@ -150,13 +156,22 @@ def show(state: State) -> LessonView:
     )
 
 
+def _added(n_added: int) -> str:
+    return "The first score is" if n_added == 1 else f"The first {n_added:,} scores add up to"
+
+
+def _last(n_recent: int) -> str:
+    return "the last row" if n_recent == 1 else f"the last {n_recent:,} rows"
+
+
 def _answer(which: str) -> str:
     """Return where the two totals are farthest apart, of the rows that are shown."""
     curves = _counted(which)[0]
     n_rows = curves.n_samples
     where = {
         "lowest": "at the lowest scores: ",
-        "highest": "at the highest scores, where all lower ones have added up: ",
+        "highest": "at the highest scores, as gaps of one sign add up (where signs alternate, it is"
+        " in between): ",
     }
     return (
         f"{where.get(_right(), '')}after {round(curves.ks_fractile * n_rows):,} of {n_rows:,} rows"
@@ -191,7 +206,8 @@ def _four_graphs() -> str:
     place = percent(float(half.curves.cum_score[half.here]), half.curves.n_samples)
     return (
         "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) by"
-        " cumulative score: each row is as wide as its score, and the score a straight line; (c)"
+        " cumulative score: each row is as wide as its score, so that the score is a straight line,"
+        " whatever the scores, and a calibrated model lies on it; (c)"
         " the slopes of (a), score and observed frequency, by share of rows; (d) these by score."
         f" Try it: where in (b) is the middle of all 10,000 rows? (At {place}.)"
     )
@@ -218,6 +234,8 @@ def _local(walk: Walk) -> str:
         f" (about {points(abs(off), n_rows)} too {'high' if walk.rise > 0 else 'low'}, times"
         f" {walk.n_recent:,} of {n_rows:,} rows)"
     )  # fmt: skip
+    if walk.n_recent == 1:
+        return f"It was {'correct' if walk.frequency else 'wrong'}: the gap {change}."
     return (
         f"Of the last {walk.n_recent:,}, {percent(walk.frequency, n_rows)} were correct, at a mean"
         f" score of {percent(walk.mean_score, n_rows)}: there the gap {change}{weight}."
@@ -226,8 +244,8 @@ def _local(walk: Walk) -> str:
 
 def _numbers(which: str) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = [("Rows added", "Cumulative score", "Cumulative outcomes", "Gap")]
-    for share in SHARES[1::2]:
-        walk = find(which, share / 100)
+    for tenth in range(1, 11):
+        walk = find(which, tenth / 10)
         curves, here = walk.curves, walk.here
         totals = (percent(float(t[here]), 1) for t in (curves.cum_score, curves.cum_hits))
         rows.append((f"{walk.n_added:,}", *totals, percent(float(curves.gap[here]), 1)))
@@ -244,15 +262,16 @@ def _rows_picture(palette: Palette) -> LessonPicture:
         f"{FEW} predictions, lowest score first",
         [
             pictures.dots(
-                place[of], rows.scores[of], colour, size=12, symbol=symbol, cliponaxis=False
+                place[of], rows.scores[of], colour, size=6, symbol=symbol, cliponaxis=False
             )
             for of, colour, symbol in kinds
         ],
         x=pictures.number_axis("Row, lowest score first", 0, FEW + 1),
-        y=pictures.percent_axis("Score"),
+        # From where scores start, and small, so that dots lie apart on a narrow screen too.
+        y=pictures.percent_axis("Score", low=LOWEST),
         names=[
-            pictures.label("\u25cf correct", 2, 0.86, palette.frequency),
-            pictures.label("\u25cb wrong", 2, 0.76, palette.neutral),
+            pictures.label("\u25cf correct", 2, 0.92, palette.frequency),
+            pictures.label("\u25cb wrong", 2, 0.86, palette.neutral),
         ],
     )
     text = f"{FEW} dots, one per prediction, at the height of its score. Rings are wrong."
@@ -286,7 +305,7 @@ def _totals(walk: Walk, palette: Palette) -> LessonPicture:
     return LessonPicture(
         "totals",
         figure,
-        f"{walk.n_added:,} rows are added; thick: the last {walk.n_recent:,}. Below: the gap of"
+        f"Rows added: {walk.n_added:,}; thick: {_last(walk.n_recent)}. Below: the gap of"
         " both totals. Grey: how wide luck alone makes it in about 95% of draws.",
     )
 
@@ -355,7 +374,7 @@ def _diagram(walk: Walk, palette: Palette) -> LessonPicture:
         pictures.dots([score], [frequency], palette.frequency, size=11, symbol="square"),
         pictures.dots([score], [score], palette.score, size=11, cliponaxis=False),
     ]
-    n_recent = f"the last {walk.n_recent:,} rows"
+    n_recent = _last(walk.n_recent)
     figure = pictures.by_score(
         "Reliability diagram",
         traces,
@@ -389,8 +408,8 @@ LESSON = Lesson(
         Steps(
             "added",
             "Rows added, lowest score first",
-            {str(share): f"{share}%" for share in SHARES},
-            "100",
+            {str(step): f"{100 * step / FEW:.3g}%" for step in ADDED},
+            str(FEW),
         ),
         Steps(
             "rows",
@@ -421,7 +440,7 @@ LESSON = Lesson(
         {
             "sample": data.NETWORK,
             "method": "none",
-            "fractile": state.chosen["added"],
+            "fractile": f"{100 * state.number('added') / FEW:.0f}",
         },
         "All 10,000 rows in the dashboard, in four graphs",
     ),

@@ -203,10 +203,12 @@ def _which_way(line_up: LineUp) -> str:
     side, way = ("low", "falls") if _gap_of(every) < 0 else ("high", "rises")
     if here.ks_p_value < LEVEL and here.gap[here.ks_index] * _gap_of(every) > 0:
         return f"its scores are too {side}, so its line {way}."
-    return (
-        f"its scores are too {side}. With {every.n_samples:,} rows its line {way}; here this cannot"
-        " be seen."
-    )
+    truth = f"its scores are too {side}. With {every.n_samples:,} rows its line {way}"
+    if here.ks_p_value < LEVEL:
+        return (
+            f"{truth}; here it leaves the grey the wrong way: a small p-value says that, not how."
+        )
+    return f"{truth}; here this cannot be seen."
 
 
 def _gap_of(rows: EventScores) -> float:

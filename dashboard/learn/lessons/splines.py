@@ -232,9 +232,9 @@ def _slope(result: Result, palette: Palette) -> LessonPicture:
         x=_fractiles(result),
         y=pictures.percent_axis("Score, observed frequency", 1.02),
         names=[
-            pictures.label("\u2501 calibrated score", 0.03, 0.9, palette.score),
-            pictures.label("\u25cf observed, other rows", 0.03, 0.77, palette.frequency),
-            pictures.label("- - uncalibrated score", 0.03, 0.64, palette.neutral),
+            pictures.boxed("\u2501 calibrated score", 0.03, 0.9, palette.score, palette),
+            pictures.boxed("\u25cf observed, other rows", 0.03, 0.77, palette.frequency, palette),
+            pictures.boxed("- - uncalibrated score", 0.03, 0.64, palette.neutral, palette),
         ],
         margin=MARGIN,
     )

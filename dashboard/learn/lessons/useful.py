@@ -134,7 +134,10 @@ def _in_parts() -> str:
         "Brier score = miscalibration \u2212 discrimination + uncertainty: of the network,"
         f" {_sum_of(network.parts)} = {network.brier:.3f}; of the base rate,"
         f" {_sum_of(forecaster(BASE).parts)} = {forecaster(BASE).brier:.3f}. The NLL splits in the"
-        f" same way: of the network, {_sum_of(nll_parts)} = {network.nll:.3f}."
+        f" same way: of the network, {_sum_of(nll_parts)} = {network.nll:.3f}. *Uncertainty* is"
+        " the score of always giving the base rate; *discrimination* by how much calibrated scores"
+        " of the same order lower it; what they leave, uncertainty \u2212 discrimination, is called"
+        " *refinement*; *miscalibration* is what the scores add to it."
     )
 
 
@@ -297,7 +300,7 @@ def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
     )
     across |= {
         "tickvals": [0, 0.5, 1],
-        "ticktext": ["0", "50%", "100%" if k == len(THREE) else ""],
+        "ticktext": ["0", "50%", ""],
         "domain": [k * width, (k + 1) * width - GUTTER],
     }
     up |= {"showticklabels": k == 0, "tickvals": [0, 0.5, 1]}

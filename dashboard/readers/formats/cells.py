@@ -38,9 +38,12 @@ def column_of_texts(
     name: str,
     cells: pa.Array | pa.ChunkedArray | Sequence[str | None],
     *,
-    decimal_comma: bool = False,
+    decimal_comma: bool | None = None,
 ) -> Column:
-    """Take texts for numbers, where at least 80% of the cells that say something are."""
+    """Take texts for numbers, where at least 80% of the cells that say something are.
+
+    ``decimal_comma``: whether other columns show that commas mark decimals, or that points do.
+    """
     codes, texts = encoded(cells)
     counts = np.bincount(codes, minlength=len(texts))
     silent = _mask(pc.is_in(pc.utf8_lower(texts), pa.array(sorted(MISSING))))
@@ -52,7 +55,7 @@ def column_of_texts(
             return Column(name, lists[codes], None, odd)
         if counts[_matches(texts, _OTHER_LIST)].sum() >= _SHARE * says > 0:
             return unread(name, "lists that are not written as [0.1, 0.9]")
-    numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
+    numbers, percents, commas = _numbers(texts, counts, decimal_comma=decimal_comma)
     is_number = _mask(numbers.is_valid())
     if not says or counts[is_number & ~silent].sum() < _SHARE * says or _has_long(texts):
         return _of_texts(name, codes, texts)
@@ -144,7 +147,7 @@ _NARROW = "\u00a0\u2009\u202f"
 
 
 def _numbers(
-    texts: pa.Array, counts: NDArray[np.int64], *, sure: bool
+    texts: pa.Array, counts: NDArray[np.int64], *, decimal_comma: bool | None
 ) -> tuple[pa.Array, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the number in each text, null where there is none, and its percent sign and comma."""
     none = np.zeros(len(texts), dtype=np.bool_)
@@ -161,7 +164,7 @@ def _numbers(
     if _holds(plain, ","):
         commas = _matches(plain, _COMMA) | (points & _matches(plain, ","))
         plain, commas = _without_commas(
-            plain, commas, counts, by_points=bool(points.any()), sure=sure
+            plain, commas, counts, by_points=bool(points.any()), decimal_comma=decimal_comma
         )
     elif points.any():
         plain = _where(plain, _BY_POINTS, r"\.", "")
@@ -179,14 +182,14 @@ def _without_commas(
     counts: NDArray[np.int64],
     *,
     by_points: bool,
-    sure: bool,
+    decimal_comma: bool | None,
 ) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Write numbers with points, and tell which of the commas were decimal ones."""
-    either = _matches(plain, _EITHER)
+    either = _matches(plain, _EITHER) & (decimal_comma is not False)
     grouped = _matches(plain, _BY_COMMAS) & ~either
-    n_commas = counts[commas & ~either].sum()
+    n_commas = counts[commas & ~either & ~grouped].sum()
     plain = _where(plain, _BY_POINTS, r"\.", "") if by_points else plain
-    if (n_commas or sure) and n_commas >= counts[grouped].sum():
+    if (n_commas or decimal_comma) and n_commas >= counts[grouped].sum():
         # A point alone parts thousands only where another number shows that points do.
         plain = _where(plain, _POINT, r"\.", "") if by_points else plain
         return _where(plain, _COMMA, ",", ".", literal=True), commas

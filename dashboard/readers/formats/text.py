@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
@@ -50,7 +50,8 @@ def read_text(data: bytes, header: bool | None) -> FileTable:  # noqa: FBT001 - 
     shown = tuple(tuple(row) for row in sample[:_SHOWN])
     table = without_blank_rows(FileTable(
         columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
-        notes=(*notes, *heading.notes, *_comma_sentence(columns)), repairs=heading.repairs,
+        notes=(*notes, *heading.notes, *_comma_sentences(columns, blocks.by_thousands)),
+        repairs=heading.repairs,
         doubts=doubts,
     ))  # fmt: skip
     blocks.check_cut(table.n_rows)
@@ -170,12 +171,15 @@ def _offset(data: bytes, n_lines: int) -> int:
     return at
 
 
-def _comma_sentence(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return where commas mark decimals, counted by the cells that have one."""
-    having = [column for column in columns if column.commas]
-    if not having:
-        return ()
-    named = ", ".join(quoted(column.name)[1:-1] for column in having[:3])
-    more = f" and {len(having) - 3} more columns" if len(having) > 3 else ""
-    count = sum(column.commas for column in having)
-    return (f"Commas mark decimals in {named}{more} ({count:,} values).",)
+def _comma_sentences(columns: Sequence[Column], by_thousands: Sequence[Column]) -> Iterator[str]:
+    """Say where commas mark decimals, counted by the cells that have one, and where thousands."""
+    for mark, having in (
+        ("decimals", [column for column in columns if column.commas]),
+        ("thousands", by_thousands),
+    ):
+        named = ", ".join(quoted(column.name)[1:-1] for column in having[:3])
+        more = f" and {len(having) - 3} more columns" if len(having) > 3 else ""
+        count = sum(column.commas for column in having)
+        why = f"({count:,} values)" if count else "since points mark decimals in this file"
+        if having:
+            yield f"Commas mark {mark} in {named}{more} {why}."

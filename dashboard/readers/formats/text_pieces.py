@@ -74,13 +74,14 @@ class TextColumns:
         self.n_rows = self.n_lines = 0
         self.row_flags: list[NDArray[np.bool_]] = []
         self.cut_rows: list[NDArray[np.int64]] = []
+        self.by_thousands: list[Column] = []
 
     def read(self, sample: Sequence[Sequence[str]]) -> None:
         """Read all blocks."""
         columns = [[row[c] for row in sample] for c in range(self.width)]
         # Semicolons part columns where commas part decimals, unless points do.
         points = any(_POINT.fullmatch(cell.strip()) for row in sample for cell in row)
-        self.decimal_comma = self.delimiter == ";" and not points
+        self.decimal_comma, self.decimal_point = self.delimiter == ";" and not points, points
         self.kinds = [_kind(cells, decimal_comma=self.decimal_comma) for cells in columns]
         dtypes = [np.int64 if kind == pa.int64() else np.float64 for kind in self.kinds]
         self.numbers: list[NDArray[Any]] = [
@@ -102,14 +103,17 @@ class TextColumns:
         self._texts_before()
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
-        """Return the whole columns; decimal commas in one speak for those of the others."""
+        """Return the whole columns; decimals in one tell what a comma means in the others."""
         columns = [self._column(c, name) for c, name in enumerate(names)]
-        if any(column.commas for column in columns):
+        commas = any(column.commas for column in columns)
+        if commas or self.decimal_point:
             for c, column in enumerate(columns):
                 unsure = column.texts if column.is_text else column.odd and column.odd.texts
                 if self.kinds[c] is _TEXT and any("," in text for text in unsure or ()):
                     cells = pa.chunked_array(self.texts[c], _TEXT)
-                    columns[c] = column_of_texts(column.name, cells, decimal_comma=True)
+                    columns[c] = column_of_texts(column.name, cells, decimal_comma=commas)
+                    by_thousands = column.is_text and not (commas or columns[c].is_text)
+                    self.by_thousands += [columns[c]] * by_thousands
         return tuple(columns)
 
     def among(self) -> NDArray[np.bool_] | None:
@@ -256,7 +260,7 @@ class TextColumns:
             if longest > MAX_CELL:
                 text = f"a cell of {longest:,} bytes, or a quote that is not closed"
                 raise FileError(f"column {quoted(name)}", text, f"at most {MAX_CELL:,}")
-        return column_of_texts(name, cells, decimal_comma=self.decimal_comma)
+        return column_of_texts(name, cells, decimal_comma=self.decimal_comma or None)
 
     def _note_lines(self, span: tuple[int, int], n_rows: int) -> None:
         """Note which lines of a block became rows; line ends in quotes are not counted."""

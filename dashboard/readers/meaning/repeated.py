@@ -14,7 +14,7 @@ from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.proposals import belonging
-from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
+from dashboard.readers.recognition.vocabulary import folded, is_owner, is_unit, words_of
 from dashboard.readers.records import (
     Array,
     Column,
@@ -40,6 +40,9 @@ DEPENDENT = "Tests and intervals take rows as independent"
 _COPIES = "cell by cell"
 _MISSING = {"", *terms.MISSING}
 _NUMBERED = re.compile(r"|.*\d.*", re.DOTALL)
+_FOLD = re.compile(r"(?:cv|fold|repeat|resample|bootstrap|split)[\W_]*\d+.*", re.I | re.DOTALL)
+"""What programs call the parts of a cross-validation, as tidymodels does in a column "id"."""
+
 _MOST_MODELS = 20
 _LEAST_SORTED = 8
 """So many rows are in order by chance once in 20,000 times."""
@@ -144,28 +147,36 @@ def _related(
 
 
 def _of_models(rows: Rows, part: RawSet | RawEvent) -> Iterator[str]:
-    """Doubt the same rows scored by several models, which a column names."""
-    labels = _labels(rows)
+    """Doubt the same rows scored several times, as by models, each under a value of a column."""
+    labels, ids = _labels(rows), _ids(part)
     for column in part.columns:
         kinds, models = np.unique(column.values, return_inverse=True)
-        named = bool({*words_of(column.name)} & terms.MODEL_WORDS)
-        if not (named and 2 <= len(kinds) <= _MOST_MODELS and len(models) == len(labels)):
+        if not (2 <= len(kinds) <= _MOST_MODELS and len(models) == len(labels)):
             continue
-        by_id = (_once_in_each(ids, models[places]) for places, ids in _ids(part).values())
-        if any(by_id) or _same_in_each(labels, models):
+        named = bool({*words_of(column.name)} & terms.MODEL_WORDS)
+        by_id = [
+            name for name, (places, of_row) in ids.items()
+            if _once_in_each(of_row, models[places], None if named else labels[places])
+        ]  # fmt: skip
+        if by_id or (named and _same_in_each(labels, models)):
+            what = "models, each with" if named else "values, each with the outcomes of"
             yield (
-                f"Column {quoted(column.name, 30)} names {len(kinds)} models, each with the same"
-                f" {len(models) // len(kinds):,} rows: their scores are pooled. Evaluate one:"
-                " filter by it on the page Subgroups, or keep its rows alone in the file."
+                f"Column {quoted(column.name, 30)} {'names' if named else 'has'} {len(kinds)}"
+                f" {what} the same {len(models) // len(kinds):,} rows: their scores are pooled."
+                " Evaluate one: filter by it on the page Subgroups, or keep its rows alone in the"
+                " file."
             )
 
 
-def _once_in_each(ids: Array, models: Array) -> bool:
-    """Return whether each model has each id, once."""
+def _once_in_each(ids: Array, models: Array, labels: Array | None) -> bool:
+    """Return whether each model has each id, once, with the same label if there are labels."""
     kinds, of_row = np.unique(ids, return_inverse=True)
     n_models = int(models.max(initial=0)) + 1
-    pairs = np.unique(of_row * n_models + models)
-    return len(kinds) >= _FEW_IDS and len(ids) == len(kinds) * n_models == len(pairs)
+    pairs = of_row * n_models + models
+    if len(kinds) < _FEW_IDS or not len(ids) == len(kinds) * n_models == len(np.unique(pairs)):
+        return False
+    table = None if labels is None else labels[np.argsort(pairs)].reshape(-1, n_models)
+    return table is None or bool((table == table[:, :1]).all() and np.ptp(table))
 
 
 def _same_in_each(labels: Array, models: Array) -> bool:
@@ -188,7 +199,8 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
     owners = (c for c in owners if all(map(_NUMBERED.fullmatch, c.texts or ())))
     by_name: dict[str, _Ids] = {}
     for column in (*part.ids, *owners):
-        if column.unread or column.values.ndim != 1:
+        folds = column.texts and all(map(_FOLD.fullmatch, column.texts))
+        if column.unread or column.values.ndim != 1 or folds:
             continue
         values, blank = column.values, np.isnan(column.values)
         if column.texts is not None:
@@ -211,7 +223,8 @@ def _of_ids(
         return ""
     sums = np.bincount(which, labels)
     alike = bool((sums[which] == labels * counts[which]).all()) and labels.min() < labels.max()
-    if not alike and not is_owner(words_of(name)):
+    words = words_of(name)
+    if not (alike or is_owner(words) or (is_unit(words) and not _start_again(which))):
         return ""  # numbers that start again, as where tables were put below each other
     whole = of_row * np.int64(_APART) + labels.astype(np.int64)
     cells = np.column_stack([_table(rows), *(column.values for column in part.columns)])
@@ -229,6 +242,15 @@ def _of_ids(
         rows_ = "1 row repeats" if n_copies == 1 else f"{n_copies:,} rows repeat"
         text += f" {rows_} another one {_COPIES}: keep each row once."
     return text
+
+
+def _start_again(which: NDArray[np.intp]) -> bool:
+    """Return whether no id comes a second time before each has come once, and so on."""
+    order = np.argsort(which, kind="stable")
+    starts = np.searchsorted(which[order], which)
+    nth = np.empty_like(order)
+    nth[order] = np.arange(len(order))
+    return bool((np.diff(nth - starts) >= 0).all())
 
 
 def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:

@@ -366,7 +366,13 @@ def _of_log_odds(rows: ValueSummary, heading: str, options: ReadingOptions) -> S
 
 
 def _ask_of_points(rows: ValueSummary, text: str) -> None:
-    """Ask about scores that as logits are on average far from how often the event happens."""
+    """Ask about scores from -1 to 1, as of similarities, and of other scales.
+
+    As logits these are on average far from how often the event happens.
+    """
+    if max(-rows.low, rows.high) <= 1 and len(rows) >= _FEW:
+        text += f", none beyond {rows.low:.3g} to {rows.high:.3g}, as of similarities"
+        _ask("scores", text, _LOGITS, need=_OF_POINTS, none="Points of another scale", doubted=True)
     sums = np.zeros(2)
     for raw in rows.sets.values():
         if raw.labels is None or raw.labels.ndim > 1 or not {*np.unique(raw.labels)} <= {0, 1}:

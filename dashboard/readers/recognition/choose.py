@@ -1,6 +1,6 @@
 """The best reading of a table, or a question where another is nearly as good."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.recognition import refused
@@ -27,6 +27,7 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
+from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.records import ColumnRole, FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, quoted
 
@@ -34,7 +35,8 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
-NO_SCORE, NO_OUTCOME = "No column can be a score", "No column can be the outcome"
+NO_SCORE, NO_OUTCOME = "No column can be a score", "No column is surely the outcome"
+_OF_SCORES = {"score", "class", "ranked score"}
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
@@ -50,10 +52,11 @@ def recognise(table: FileTable, options: ReadingOptions) -> Reading:
     if not roles_of(best) or (not given and best.total <= 0):
         raise refused.no_reading(features)
     best = _of_same_order(best, fitting, features)
-    refused.refuse_names(best, features)
-    refused.refuse_sums(best, features)
+    if not _OF_SCORES & {*given.values()}:
+        refused.refuse_names(best, features)
+        refused.refuse_sums(best, features)
     refused.refuse_words(best, features, options)
-    refused.refuse_long(features, table)
+    refused.refuse_long(features, table, given, options)
     if "events" not in given.values():
         refused.ask_of_groups(best, features, options)
     refused.ask_of_families(best, fitting, features, options)
@@ -178,6 +181,7 @@ def _reading(
     scores = chosen.scores
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
+    names = _as_cells(names, chosen, features)
     event, remarks = event_of(chosen, features, options)
     notes = (*_notes(chosen, features, given), *remarks)
     proposals = tuple(proposals_of(features, roles, options))
@@ -189,17 +193,42 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome" and not may_weigh(f)
     ]
-    doubts += [f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed]
+    doubts += [*_of_design(features, followed, outcome)]
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
     )
 
 
+_CHOSEN = (
+    "tells cases from controls: if these were chosen, as two controls for each case, the observed"
+    " frequency is that of the choice. Give the true share of the event as its prevalence."
+)
 _FOLLOWED = (
     "seems to say how long each row was followed, which is not taken into account: a row that was"
     " followed for less time than the score looks ahead counts as one without the event, so the"
     " event may be more frequent than it seems. Compare with a Kaplan-Meier estimate."
 )
+
+
+def _of_design(
+    features: Sequence[Feature], followed: Sequence[int], outcome: Sequence[int]
+) -> Iterator[str]:
+    """Doubt what a table says of how long rows were followed, and of how they were chosen."""
+    yield from (f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed)
+    for f in (features[place] for place in outcome):
+        if f.is_two and f.folded_kinds <= terms.CASE_VALUES:
+            yield f"Column {quoted(f.name)} {_CHOSEN}"
+
+
+def _as_cells(
+    names: tuple[str, ...], best: Hypothesis, features: Sequence[Feature]
+) -> tuple[str, ...]:
+    """Return whole headings as the names of classes where the outcome has them."""
+    if not names or best.scores is None or len(best.outcome) != 1:
+        return names
+    headings = tuple(features[place].name for place in best.scores.places)
+    kinds = features[best.outcome[0]].folded_kinds
+    return headings if {*map(folded, headings)} >= kinds > set() else names
 
 
 def _followed(

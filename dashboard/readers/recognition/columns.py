@@ -651,7 +651,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         bool(words & terms.LABEL_WORDS) and not predicted
     )
     event = happens(feature) and two
-    happened = two and bool(says_event(kinds))
+    happened = two and bool(says_event(kinds) or kinds <= terms.CASE_VALUES)
     decided = happened or (two and kinds <= terms.YES | terms.NO)
     other = begins(words, terms.GROUP_STEMS) or begins(words, terms.MEASURE_STEMS)
     other = other or bool(
@@ -695,7 +695,7 @@ def score_alone(feature: Feature) -> dict[str, float]:
             "surely called a score": surely,
             "from 0 to 1": fractions,
             "percent": feature.is_percent and not fractions,
-            "from 0 to 100": hundred,
+            "from 0 to 100": hundred and not surely,
             "as logits are": signed,
             "neither shares nor logits": not (known or hundred or signed),
             "whole numbers": feature.whole and not feature.is_percent,
@@ -767,7 +767,8 @@ def with_prediction(
     """Weigh the score of a predicted class, beside the true class or without it."""
     n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
     called = is_called_prediction(prediction) or _answers(prediction, truth)
-    named = called and is_called_confidence(score)
+    of_many = right is not None and prediction.kind == "text" and n_kinds > 2
+    named = called and (is_called_confidence(score) or of_many)
     evidence = worth(
         called_the_prediction=called,
         called_a_confidence=is_called_confidence(score),
@@ -927,7 +928,8 @@ def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truth
                 and same_classes(truth, column)
             ):
                 right = hits(truth, column)
-                if right is not None or is_called_prediction(column) or _answers(column, truth):
+                called = column.place in by_user or is_called_prediction(column)
+                if right is not None or called or _answers(column, truth):
                     truths.pairs.append((truth, column, right))
     return truths
 
@@ -1003,8 +1005,8 @@ def _of_one(
         if score.place in places or total >= LEAST:
             yield Hypothesis(scores, evidence=own | alone)
         if score.is_number:
-            yield from _of_event(scores, own, score, truths)
-            yield from _of_prediction(scores, own, score, truths, alone)
+            yield from _of_event(scores, own, score, truths, given)
+            yield from _of_prediction(scores, own, score, truths, alone, given)
 
 
 def _are_surely_classes(group: Scores, weights: Evidence, truths: _Truths) -> bool:
@@ -1033,7 +1035,7 @@ def _several(
 
 
 def _of_event(
-    scores: Scores, own: Evidence, score: Feature, truths: _Truths
+    scores: Scores, own: Evidence, score: Feature, truths: _Truths, given: Given
 ) -> Iterator[Hypothesis]:
     columns = [f for f in truths.columns if f is not score]
     related: dict[int, Relation] = {
@@ -1047,6 +1049,9 @@ def _of_event(
         best = its_relation is not None and most > 3 and abs(its_relation.sure) == most
         beside = truths.alone[f.place] | pair(score, f, its_relation)
         beside |= worth(rises_most=best * min((most - next_) / 4, 1))
+        chosen = given.get(f.place) == "outcome" and 2 < f.n_kinds <= _FEW
+        if chosen and (score.place in given or claims_score(score)):  # the event is asked
+            beside.pop("not two values", None)
         yield Hypothesis(scores, (f.place,), evidence=own | beside)
         if right := with_correct(score, f):
             of_right = {name: w for name, w in beside.items() if name in _OF_RIGHT}
@@ -1057,17 +1062,24 @@ _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")
 
 
 def _of_prediction(
-    scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence
+    scores: Scores,
+    own: Evidence,
+    score: Feature,
+    truths: _Truths,
+    alone: Evidence,
+    given: Given,
 ) -> Iterator[Hypothesis]:
     for column in truths.columns:
+        told = given.get(column.place) == "prediction"
         prediction = with_prediction(score, None, column, None)
         if column is score:
             continue
-        if "called the prediction" in prediction and "below chance" not in prediction:
+        called = "called the prediction" in prediction and "below chance" not in prediction
+        if told or called:
             yield Hypothesis(scores, prediction=column.place, evidence=own | prediction | alone)
         for truth, other, right in truths.pairs:
             if other is column and truth is not score:
                 beside = with_prediction(score, truth, column, right)
-                if "below chance" not in beside:
+                if told or "below chance" not in beside:
                     beside |= truths.alone[truth.place]
                     yield Hypothesis(scores, (truth.place,), column.place, evidence=own | beside)

@@ -10,18 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition import vocabulary as terms
-from dashboard.readers.recognition.vocabulary import (
-    BODY_WORDS,
-    COUNT_KEYS,
-    WEIGHT_WORDS,
-    are_weights,
-    begins,
-    folded,
-    key_of,
-    missing_among,
-    one_yes,
-    words_of,
-)
 from dashboard.readers.records import Column, FileTable
 from dashboard.readers.refusal import quoted
 
@@ -38,7 +26,11 @@ _DATES = re.compile(
 _COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}\s*%?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)\s*%?", re.ASCII)
 _LIMIT = re.compile(rf"(?:[<>≤≥]=?|~)\s*{_DECIMAL.pattern}", re.ASCII)
+_SIGN = "[$\u20ac\u00a3\u00a5\u00a2*\u2020\u2021\u00a7#^]"
+_SIGNED = re.compile(rf"({_SIGN}(?=\s*[\d.]))?\s*{_DECIMAL.pattern}\s*({_SIGN}+)?", re.ASCII)
 _FIRST_TEXTS, _FEW, _MOST = 200, 4, 0.9
+_LIGHT = 10
+"""Of bodies, the weights are mostly above it."""
 _MOST_KINDS, _FEW_OTHERS, _HALF, _LEAST_ROWS = 12, 0.2, 0.5, 20
 
 
@@ -48,7 +40,7 @@ class Feature:
 
     place: int
     column: Column
-    words: tuple[str, ...]  # of the heading, folded; none where the file names no columns
+    words: tuple[str, ...]  # of the heading, terms.folded; none where the file names no columns
     kind: str  # "number", "text", "list" or "none"
     rows: NDArray[np.intp]  # of a sample, spread evenly over the table
     low: float = np.nan
@@ -65,7 +57,7 @@ class Feature:
     @cached_property
     def key(self) -> str:
         """Heading in the spelling in which whole names are compared."""
-        return key_of(self.name) if self.words else ""
+        return terms.key_of(self.name) if self.words else ""
 
     @property
     def is_number(self) -> bool:
@@ -92,8 +84,8 @@ class Feature:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Folded texts of a column of text, a missing one as ""."""
-        keys = [folded(text) for text in self.column.texts or ()]
-        missing = missing_among(keys)
+        keys = [terms.folded(text) for text in self.column.texts or ()]
+        missing = terms.missing_among(keys)
         return tuple("" if text in missing else text for text in keys)
 
     @cached_property
@@ -107,7 +99,7 @@ class Feature:
         if self.kind == "text":
             places: dict[str, int] = {}
             names: list[str] = []
-            keys = one_yes(self.texts)
+            keys = terms.one_yes(self.texts)
             for text, own in zip(keys, self.column.texts or (), strict=True):
                 if text and text not in places:
                     places[text] = len(places)
@@ -129,7 +121,7 @@ class Feature:
     @cached_property
     def folded_kinds(self) -> frozenset[str]:
         """The different values, folded."""
-        return frozenset(map(folded, self.kinds[0]))
+        return frozenset(map(terms.folded, self.kinds[0]))
 
     @cached_property
     def listed(self) -> frozenset[str]:
@@ -157,7 +149,7 @@ class Feature:
         """How surely the heading says that this is the outcome, from 0 to 2."""
         words = {*self.words}
         named = self.key in terms.WEAK_LABEL_KEYS or bool(terms.LABEL_WORDS & words)
-        happens = begins(words, terms.EVENT_STEMS) and not words & terms.DATE_WORDS
+        happens = terms.begins(words, terms.EVENT_STEMS) and not words & terms.DATE_WORDS
         return 2 if self.key in terms.LABEL_KEYS else int(named or happens)
 
     @cached_property
@@ -189,6 +181,12 @@ class Feature:
         numbers = sum(_DECIMAL.fullmatch(text) is not None for text in texts)
         if limits and len(limits) + numbers > _MOST * len(texts):
             return f"numbers with limits such as {' and '.join(map(quoted, limits[:2]))} among them"
+        signs = [
+            (text, one) for text in texts if (one := _SIGNED.fullmatch(text)) and any(one.groups())
+        ]
+        if signs and len(signs) + numbers > _MOST * len(texts):
+            text, one = signs[0]
+            return f"numbers such as {quoted(text, 20)}, whose {one[1] or one[2]} must be taken out"
         return ""
 
     @cached_property
@@ -212,7 +210,7 @@ class Feature:
     def is_date(self) -> bool:
         """Whether the texts are dates."""
         own = (self.column.texts or ())[:_FIRST_TEXTS]
-        texts = [text.strip() for text in own if folded(text) not in terms.MISSING_TEXTS]
+        texts = [text.strip() for text in own if terms.folded(text) not in terms.MISSING_TEXTS]
         fits = sum(_DATES.fullmatch(text) is not None for text in texts)
         return self.kind == "text" and bool(texts) and fits >= 0.9 * len(texts)
 
@@ -244,7 +242,7 @@ def says_event(kinds: set[str]) -> str:
     if not short or short in terms.YES | terms.NO:
         return ""
     events, quiet = (
-        {kind for kind in (short, long) if begins(words_of(kind), stems)}
+        {kind for kind in (short, long) if terms.begins(terms.words_of(kind), stems)}
         for stems in (terms.EVENT_STEMS, terms.QUIET_STEMS)
     )
     if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
@@ -262,7 +260,7 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
     """
     if not 2 <= outcome.n_kinds <= _MOST_KINDS:
         return None
-    names = [folded(name) for name in outcome.kinds[0]]
+    names = [terms.folded(name) for name in outcome.kinds[0]]
     counts = outcome.counts / max(int(outcome.counts.sum()), 1)
     if outcome.is_number and len(names) > 2:
         pairs = [
@@ -275,10 +273,14 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
             or (named and names[no] != "1" and counts[no] + counts[yes] >= 1 - _FEW_OTHERS)
         ]  # fmt: skip
         return max(pairs)[1:] if pairs else None
-    rest = [k for k, own in enumerate(names) if not begins(words_of(own), terms.NEITHER_STEMS)]
+    rest = [
+        k
+        for k, own in enumerate(names)
+        if not terms.begins(terms.words_of(own), terms.NEITHER_STEMS)
+    ]
     rest = rest if len(names) > 2 else [0, 1]
     for word in terms.OPEN_WORDS:
-        known = [k for k in rest if word not in words_of(names[k])]
+        known = [k for k in rest if word not in terms.words_of(names[k])]
         rest = known if len(known) == 2 else rest
     opposites = [
         (no, yes) for no in rest for yes in rest
@@ -300,7 +302,7 @@ def says_the_same(one: Feature, other: Feature) -> bool:
         same = (first == one.main[1]) == (second == other.main[1])
     else:
         known = (first >= 0) & (second >= 0)
-        own, its = (np.array([*map(folded, part), ""]) for part in (names, others))
+        own, its = (np.array([*map(terms.folded, part), ""]) for part in (names, others))
         same = own[first] == its[second]
     alike = same[known]
     if len(alike) < _LEAST_ROWS or known.mean() <= _HALF or not np.ptp(first[known]):
@@ -324,7 +326,7 @@ def features_of(table: FileTable) -> list[Feature]:
 
 def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: bool) -> Feature:
     """Return what is known of a column by itself."""
-    words = words_of(column.name) if named else ()
+    words = terms.words_of(column.name) if named else ()
     if column.unread or not len(column.values):
         return Feature(place, column, words, "none", rows)
     if column.values.ndim == 2 and column.values.dtype.kind in "fiu":
@@ -333,8 +335,8 @@ def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: boo
         return Feature(place, column, words, "none", rows)
     if column.is_text:
         return _of_text(column, place, words, rows)
-    if are_weights(words) or column.values.dtype.kind not in "biuf":
-        kind = "weight" if are_weights(words) else "none"
+    if terms.are_weights(words) or column.values.dtype.kind not in "biuf":
+        kind = "weight" if terms.are_weights(words) else "none"
         return Feature(place, column, words, kind, rows)
     return _of_numbers(column, place, words, rows)
 
@@ -346,16 +348,18 @@ def may_weigh(feature: Feature) -> bool:
         return False
     if not values.size or not np.isfinite(values).all() or not 0 <= values.min() < values.max():
         return False
-    words = {*feature.words}
-    called = words & WEIGHT_WORDS and not words & BODY_WORDS and values.min() < 10
-    return feature.kind == "weight" or feature.key in COUNT_KEYS or bool(called)
+    called = terms.begins(feature.words, terms.WEIGHT_STEMS) and not terms.begins(
+        feature.words, terms.BODY_STEMS
+    )
+    light = bool(values.min() < _LIGHT)
+    return feature.kind == "weight" or terms.are_counts(feature.words) or (called and light)
 
 
 def _of_text(column: Column, place: int, words: tuple[str, ...], rows: NDArray[np.intp]) -> Feature:
     texts = column.texts or ()
     few = len(texts) <= MANY
-    keys = [folded(text) for text in texts] if few else []
-    none = missing_among(keys)
+    keys = [terms.folded(text) for text in texts] if few else []
+    none = terms.missing_among(keys)
     kinds = {*keys} - none
     missing = [k for k, key in enumerate(keys) if key in none]
     blank = float(np.isin(column.values, missing).mean()) if missing else 0.0

@@ -10,17 +10,11 @@ import numpy as np
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import Feature, may_weigh
-from dashboard.readers.recognition.vocabulary import (
-    begins,
-    is_no_quantity,
-    is_owner,
-    sets_of,
-    words_of,
-)
 from dashboard.readers.records import Array, Column, ColumnRole, SliceColumn
 from dashboard.readers.refusal import plain, visible
 
 _GROUPS, OWNERS, _SETS = 50, 20, 6
+ONE_VALUE = "one value"
 
 
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
@@ -34,22 +28,23 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     ('id', 'counts up')
     """
     words = {*feature.words}
-    measure = begins(words, terms.MEASURE_STEMS)
+    measure = terms.begins(words, terms.MEASURE_STEMS)
     surely = names_rows(feature)
     named = surely or (bool(words & terms.ID_WORDS) and not measure)
     lone = named and len(feature.column.values) == 1  # a value of one row tells nothing itself
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
         (feature.kind == "weight", "left out", "weights, which are not used"),
-        (feature.key not in terms.COUNT_KEYS and may_weigh(feature), "left out", "may be weights"),
+        (not terms.are_counts(feature.words) and may_weigh(feature), "left out", "may be weights"),
         (feature.is_date, "date", "dates"),
-        (feature.n_kinds <= 1 and not lone, "left out", "one value"),
+        (feature.n_kinds <= 1 and not lone, "left out", ONE_VALUE),
         (says_sets(feature), "set", "names sets"),
     ):
         if fits:
             return cast("ColumnRole", role), why
     numbered = feature.is_number and feature.key in terms.INDEX_KEYS
-    many = OWNERS if numbered or is_owner(words) else _GROUPS if surely else np.inf
+    surely = surely or (terms.is_unit(words) and _are_numbered(feature))
+    many = OWNERS if numbered or terms.is_owner(words) else _GROUPS if surely else np.inf
     number, counts = feature.is_number, feature.is_number and feature.counts_up
     unlike = named or not (measure if number else _has_blanks(feature))
     unique = (named if number else unlike) and feature.is_unique
@@ -75,9 +70,14 @@ def says_sets(feature: Feature) -> bool:
     """Return whether all cells name sets, of which there are two or the heading says so."""
     if feature.kind != "text" or not 1 <= feature.n_kinds <= _SETS:
         return False
-    sets = {*sets_of(feature.kinds[0])}
+    sets = {*terms.sets_of(feature.kinds[0])}
     called = bool(terms.SET_COLUMNS.intersection(feature.words))
     return None not in sets and (len(sets) > 1 or called or "training" in sets)
+
+
+def _are_numbered(feature: Feature) -> bool:
+    texts = feature.column.texts or ()
+    return bool(texts) and all(any(map(str.isdigit, text)) for text in texts if text)
 
 
 def _has_blanks(feature: Feature) -> bool:
@@ -126,7 +126,11 @@ def groups_of(
 def _named(column: Column) -> Column:
     """Take whole numbers that are names, as of branches, for texts: ranges of them say nothing."""
     values = column.values
-    if column.texts is not None or values.ndim != 1 or not is_no_quantity(words_of(column.name)):
+    if (
+        column.texts is not None
+        or values.ndim != 1
+        or not terms.is_no_quantity(terms.words_of(column.name))
+    ):
         return column
     different, codes = np.unique(values, return_inverse=True)  # NaN comes last
     if (different[~np.isnan(different)] != np.rint(different[~np.isnan(different)])).any():

@@ -52,8 +52,11 @@ def outcome_of_event(
     event: str | None,
     classes: tuple[str, ...] = (),
     none: tuple[Answer, ...] = (),
+    scores: Array | None = None,
 ) -> Outcome:
     """Return in which rows the event happened that a score is of.
+
+    Where it is asked, the value whose rows have the highest ``scores`` stands first.
 
     >>> column = Column("status", np.array([0, 1, 1], np.int32), ("died", "alive"))
     >>> outcome_of_event(column, "died").labels.tolist(), outcome_of_event(column, "died").names
@@ -68,7 +71,7 @@ def outcome_of_event(
     if column.texts is None and (as_numbers or (values <= {"0", "1"} and event == "1")):
         return Outcome(_whole(column.values))
     if event is None:
-        event = _by_words(texts) or _ask(column, codes, texts, none)
+        event = _by_words(texts) or _ask(column, codes, texts, none, scores)
     wanted = _values_of(event, values, as_text=column.texts is not None)
     key = wanted[0]
     known = {folded(name): name for name in classes}
@@ -167,14 +170,24 @@ def _by_words(texts: Sequence[str]) -> str | None:
     return yes[0] if len(kinds) == 1 and others_say_no else None
 
 
-def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer, ...]) -> str:
+def _ask(
+    column: Column,
+    codes: Array,
+    texts: Sequence[str],
+    none: tuple[Answer, ...],
+    scores: Array | None,
+) -> str:
     counts = np.bincount(codes, minlength=len(texts))
-    order = np.argsort(counts, kind="stable")
+    means = counts if scores is None else -np.bincount(codes, scores, len(texts)) / counts
+    order = np.argsort(means, kind="stable").tolist()[:_MOST_ANSWERS]
+    highest = "" if scores is None else ", whose scores are the highest"
     answers = tuple(
         Answer(
-            plain(texts[k], 30), f"In {counts[k]:,} of {len(codes):,} rows.", {"event": texts[k]}
+            plain(texts[k], 30),
+            f"In {counts[k]:,} of {len(codes):,} rows{highest if k == order[0] else ''}.",
+            {"event": texts[k]},
         )
-        for k in order.tolist()[:_MOST_ANSWERS]
+        for k in order
     )
     listed = ", ".join(quoted(text, 20) for text in texts[:_MOST_ANSWERS])
     happened = [text for text in texts if speaks_of_event(text)]

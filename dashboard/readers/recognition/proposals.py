@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dashboard.readers.recognition.features import Feature, may_weigh
-from dashboard.readers.recognition.vocabulary import COUNT_KEYS
+from dashboard.readers.recognition.vocabulary import are_counts
 from dashboard.readers.records import ColumnRole, Proposal, ReadingOptions
 from dashboard.readers.refusal import Answer, Question, quoted
 
@@ -29,7 +29,7 @@ def proposals_of(
         plain: ColumnRole = role if f.kind == "weight" else "group"
         neither = Answer("No weight", "Each row counts once.",
                          options.with_roles((f.name, plain)))  # fmt: skip
-        likely = (counts, weighs) if whole and f.key in COUNT_KEYS else (weighs, counts)
+        likely = (counts, weighs) if whole and are_counts(f.words) else (weighs, counts)
         yield Proposal(
             f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
             Question(

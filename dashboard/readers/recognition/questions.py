@@ -1,6 +1,7 @@
 """Questions where another reading of a table is nearly as good, or none is told."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -124,6 +125,7 @@ def ask(
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
+        rivals = _all_alike(best, rivals, others, features)
         likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
         places = {h.one for h in likeliests if h.one is not None}
         likeliests += [h for h in others if _is_both(h, places)][:1]
@@ -144,7 +146,11 @@ def ask(
     if rivals:
         order = sorted(
             [best, *rivals],
-            key=lambda h: (_foretells(h), not h.is_whole, -claims_outcome(h)),
+            key=lambda h: (
+                _foretells(h),
+                not h.is_whole,
+                -claims_outcome(h) - 1.5 * _by_words(h)[0],
+            ),
         )
         raise _which_outcome(order, features, options)
 
@@ -174,6 +180,32 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
     # A risk factor, or what follows from the outcome, often foretells more than the score does.
     surer = claims_score(second) > claims_score(own) == 0 < other.rises
     return not one_order(own, second) and (surer or other.rises > best.rises / 2)
+
+
+def _all_alike(
+    best: Hypothesis,
+    rivals: Sequence[Hypothesis],
+    others: Sequence[Hypothesis],
+    features: Sequence[Feature],
+) -> list[Hypothesis]:
+    """Add further models; a logit beside its own probability, which says the same, goes."""
+    more = [h for h in others if h not in rivals and _is_alike(best, h, features)]
+    every = [*rivals, *more]
+    shares = [h for h in (best, *every) if h.one is not None and features[h.one].is_share]
+    return [
+        h for h in every
+        if not any(h.scores and s.scores and _same_order(h.scores, s.scores, features)
+                   for s in shares if s is not h)
+    ]  # fmt: skip
+
+
+def _is_alike(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether shares rise with the same outcome too, as of a further model or person."""
+    if best.one is None or other.one in (None, best.one) or not same_roles_beside(best, other):
+        return False
+    fits = other.one is not None and all(features[k].is_share for k in (best.one, other.one))
+    no_score = (_NO_SCORE - {"few values"}) & other.evidence.keys()
+    return fits and not no_score and other.rises > best.rises / 2
 
 
 def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
@@ -448,12 +480,23 @@ def _which_outcome(
         roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
         changed = _chosen(h, roles, near, all_places)
         text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
-        why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
+        why = why_of(h, _OF_OUTCOME) if roles else "The outcomes are in another file."
         answers.setdefault(
             _truths(h),
             Answer(text or "None of them", why, _change(changed, features, options)),
         )
-    named = " or ".join(answer.label for answer in [*answers.values()] if '"' in answer.label)
+    names = [answer.label for answer in answers.values() if '"' in answer.label]
+    if len(names) == 1:
+        why = next(one.why for one in answers.values() if one.label in names)
+        return Question(
+            f"column {names[0]}", f"may be the outcome: {why.rstrip('.')}",
+            "Does it say what happened?",
+            tuple(
+                replace(one, label="Yes, it is the outcome", why="No other column fits.")
+                if one.label in names else replace(one, label="No") for one in answers.values()
+            ),
+        )  # fmt: skip
+    named = " or ".join(names)
     return Question(
         "columns", f"columns that can be the outcome: {named}",
         "Which column says what happened?", tuple(answers.values())[:_MOST_ANSWERS],
@@ -465,6 +508,7 @@ _TRUTHS = ("outcome", "correct", "prediction")
 _OF_OUTCOME = {
     "called the outcome": "named as the outcome",
     "says what happened": "its name says what happened",
+    "same words": "named as the score is",
     "rises with the score": "rises with the score",
     "called an outcome": "perhaps named as the outcome",
     "called correct": "says whether the prediction was correct",

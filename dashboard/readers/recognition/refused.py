@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +21,24 @@ from dashboard.readers.recognition.columns import (
     worth,
 )
 from dashboard.readers.recognition.events import names_event
-from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
+from dashboard.readers.recognition.features import (
+    Feature,
+    feature_of,
+    main_kinds,
+    says_the_same,
+    spread,
+    table_of,
+)
 from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.outcomes import OR
 from dashboard.readers.recognition.questions import say_the_same, which_scores
-from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
+from dashboard.readers.recognition.vocabulary import (
+    are_counts,
+    begins,
+    folded,
+    missing_among,
+    words_of,
+)
 from dashboard.readers.records import (
     Column,
     ColumnRole,
@@ -45,12 +58,14 @@ _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
 _MANY_ABOVE = 0.1
-"""Share of rows above 1 from which an outcome of 0, 1, 2, ... is a count."""
+"""Share of rows above 1 from which an outcome of 0, 1 and 2 is a count, as with 3 it is."""
 
 _NEEDLESS = frozenset({"prediction", "set", "class"})
 _MARKS = _MOST_STRAYS = 0.5
 _FEW_OF_TEXTS = 0.2
 _CODES = [*map(float, terms.NEITHER_NUMBERS)]
+_SCORES = {"score", "class", "ranked score"}
+_BEYOND = re.compile('"[\u2039\u203a\u2264\u2265~]')
 _LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
 _NEAR = 1e-6
 _ABOVE = "outside 0 to 1"
@@ -67,7 +82,7 @@ class _Fault:
     rows: NDArray[np.bool_]
     reasons: Counter[str]
     none_is: str = ""
-    event: str = ""
+    events: tuple[str, ...] = ()  # that all other rows may be the opposite of
     more: str = ""
     """The event and the numbers above it, of a count."""
 
@@ -97,6 +112,9 @@ def usable_rows(
     summary = _listed(faults, n_cut)
     remain = f"{n_all - n_bad:,} rows remain."
     rows_ = "row" if n_bad == 1 else "rows"
+    reasons = [r for fault in faults if fault.role in _SCORES for r in fault.reasons]
+    if any(map(_BEYOND.match, reasons)):
+        remain += " The cells with limits are the lowest or highest: without them the mean changes."
     leave = Answer(f"Leave out {n_bad:,} {rows_}", remain, {"leave_out": True})
     _ask_of_columns(faults, leave, options, table.n_rows, everything=bool(bad.all()))
     if not options.leave_out:
@@ -139,10 +157,10 @@ def _as_count(faults: list[_Fault]) -> Iterator[Answer]:
 def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
     """Offer to count outcomes that are neither as the other of the two."""
     for fault in faults:
-        if fault.event and not {"blank", "NaN", "infinite"} & fault.reasons.keys():
-            why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
-            text = f"Count as {quoted(f'not {fault.event}', 30)}"
-            yield Answer(text, why, {"event": fault.event})
+        unknown = {"blank", "NaN", "infinite"} & fault.reasons.keys()
+        for event in fault.events if not unknown and not fault.more else ():
+            why = f"The event is {plain(event, 30)}; all other rows count alike."
+            yield Answer(f"Count as {quoted(f'not {event}', 30)}", why, {"event": event})
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:
@@ -213,7 +231,7 @@ def _with_strays(
     fault: _Fault, table: FileTable, reading: Reading, options: ReadingOptions
 ) -> _Fault:
     """Add outcomes that are none of those that the score, or one column a class, is of."""
-    column, none_is, event = fault.column, " of no class", ""
+    column, none_is, events = fault.column, " of no class", tuple[str, ...]()
     if "class" in reading.roles:
         fits = _fit_classes(column, table, reading, options) | fault.rows
     elif "score" in reading.roles and not {"prediction", "correct"} & {*reading.roles}:
@@ -224,7 +242,11 @@ def _with_strays(
         names, codes = outcome.kinds
         no, yes = (names[k] for k in main)
         none_is = f" neither {quoted(no, 20)} nor {quoted(yes, 20)}"
-        event = yes if names_event(names, main) else ""
+        if names_event(names, main):
+            score = reading.columns_of(table, "score")[0]
+            own = np.zeros(table.n_rows) if score.is_text else np.nan_to_num(score.values)
+            low, high = (own[codes == k].mean() for k in main)
+            events = (no, yes) if low > high else (yes,)
         fits = np.isin(codes, main) | fault.rows
     else:
         return fault
@@ -234,10 +256,11 @@ def _with_strays(
     for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
         text = f"{kind:g}" if column.texts is None else column.texts[kind]
         fault.reasons[quoted(text, 20)] += count
-    counts_up = column.texts is None and event == "1" and kinds.tolist()[:1] == [2]
-    counts_up = counts_up and np.mean(~fits) > _MANY_ABOVE
+    counts_up = column.texts is None and "1" in events and kinds.tolist()[:1] == [2]
+    in_turn = len(kinds) > 1 and kinds.tolist() == [*range(2, len(kinds) + 2)]
+    counts_up = counts_up and (in_turn or np.mean(~fits) > _MANY_ABOVE)
     more = OR.join(["1", *(f"{kind:g}" for kind in kinds.tolist())]) if counts_up else ""
-    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event, more=more)
+    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, events=events, more=more)
 
 
 def _fit_classes(
@@ -349,7 +372,7 @@ def _reason(text: str) -> str:
 # Tables that no reading fits: names beside sorted scores, long tables, two families of scores ---
 
 
-_GROUP_SIZES = terms.COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
+_GROUP_SIZES = {"trials", "total", "size", "n_total", "cases", "exposed"}
 _FEW_KINDS, _FEW_LIMITS = 6, 2
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
@@ -404,7 +427,8 @@ def why_no_outcome(taken: Collection[int], features: Sequence[Feature]) -> str:
 
 def _needs_limit(feature: Feature) -> bool:
     """Return whether numbers may say what happened once they are cut at a limit."""
-    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS and not feature.is_share
+    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS
+    numbers = numbers and not terms.ID_WORDS & {*feature.words}
     return numbers and further_role(feature)[0] == "group" and not claims_score(feature)
 
 
@@ -481,8 +505,18 @@ def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Reading
             )  # fmt: skip
 
 
-def refuse_long(features: Sequence[Feature], table: FileTable) -> None:
-    """Refuse one row per sample and class, whose scores sum to 1 within each sample."""
+def refuse_long(
+    features: Sequence[Feature],
+    table: FileTable,
+    given: Mapping[int, ColumnRole],
+    options: ReadingOptions,
+) -> None:
+    """Refuse one row per sample and class, whose scores sum to 1 within each sample.
+
+    Where no other column says what happened, as of two players of a match, it is asked.
+    """
+    if "outcome" in given.values():
+        return
     shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
     for f in features:
         n_samples = table.n_rows // max(f.n_kinds, 1)
@@ -496,10 +530,37 @@ def refuse_long(features: Sequence[Feature], table: FileTable) -> None:
             sums = [values.reshape(n_samples, -1).sum(axis=1), values.reshape(-1, n_samples).sum(0)]
             sums += [np.bincount(k.kinds[1], values, n_samples) for k in ids if not k.blank]
             if any((np.abs(s - 1) < _OFF).all() for s in sums):
+                if not any(_is_true_class(k, f, n_samples) for k in features if k is not f):
+                    _ask_of_long(f, given, options)
                 raise FileError(
                     "table", f"one row per sample and class, by column {quoted(f.name)}",
-                    "one row per sample: pivot the table so that each class has a column",
+                    "one row per sample: pivot the table so that each class has a column; or"
+                    " give the role outcome to the column that says what happened in each row",
                 )  # fmt: skip
+
+
+def _is_true_class(feature: Feature, classes: Feature, n_samples: int) -> bool:
+    """Return whether a column of a long table names the true class, or marks its rows."""
+    marked = feature.main is not None and feature.counts[feature.main[1]] == n_samples
+    same = feature.n_kinds > 1 and feature.folded_kinds <= classes.folded_kinds
+    return (same or marked) and not says_the_same(feature, classes)
+
+
+def _ask_of_long(
+    classes: Feature, given: Mapping[int, ColumnRole], options: ReadingOptions
+) -> None:
+    """Ask whether the only column with each value once a sample is of classes or of outcomes."""
+    if given.get(classes.place) == "group":
+        return
+    name = classes.name
+    raise Question(
+        f"column {quoted(name)}", "each value once in each sample, whose scores sum to 1",
+        "Does it say what happened in each row?",
+        (Answer("Yes, it is the outcome", "Each row counts by itself; all values are as frequent.",
+                options.with_roles((name, "outcome"))),
+         Answer("No, it is the class that the score is of", "Then one row per sample is needed.",
+                options.with_roles((name, "group")))),
+    )  # fmt: skip
 
 
 def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: ReadingOptions) -> None:
@@ -508,11 +569,22 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
         return
     wholes = [f for f in features if f.is_number and f.whole and f.low >= 0]
     wholes = [f for f in wholes if (np.diff(f.column.values) != 1).any()]
+    many = [f for f in wholes if f.n_kinds > min(_FEW_KINDS, len(f.column.values) / 2)]
+    events, others = (
+        [f for f in many if begins(f.words, stems)]
+        for stems in (terms.EVENT_STEMS, terms.QUIET_STEMS)
+    )
+    if events and others:
+        field = f"columns {quoted(others[0].name)} and {quoted(events[0].name)}"
+        text = "rows of groups: how many are without the event, and how many with it"
+        wanted = f"a column of their sum, named n, beside {quoted(events[0].name)}"
+        raise FileError(field, text, wanted)
     rates = [f for f in features if f.is_share and {*f.words} & terms.LABEL_WORDS]
     for n in wholes:
         counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]
         for f in (*counts, *rates):
-            if n.key not in _GROUP_SIZES or n.high <= 1:
+            is_size = n.key in _GROUP_SIZES or are_counts(n.words)
+            if n.high <= 1 or not (is_size or _foretells(best, n, f, features)):
                 continue
             field = f"columns {quoted(n.name)} and {quoted(f.name)}"
             text = "rows of groups: how many each holds, and how often the event happened"
@@ -523,6 +595,15 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
             why = "Each row then counts as so many with the event and so many without."
             ask = f"Did the event happen in {quoted(f.name)} of {quoted(n.name)} cases?"
             raise Question(field, text, ask, (Answer("Yes", why, {"roles": roles}),))
+
+
+def _foretells(best: Hypothesis, n: Feature, f: Feature, features: Sequence[Feature]) -> bool:
+    """Return whether so many events as are counted are about those of the scores of so many."""
+    if best.one is None or not f.claims_outcome or not f.high:
+        return False
+    score = features[best.one]
+    expected = float(np.sum(score.column.values * n.column.values)) / (1 if score.is_share else 100)
+    return 0.5 * expected < float(np.sum(f.column.values)) < 2 * expected
 
 
 def ask_of_families(

@@ -8,12 +8,6 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import in_use
-from dashboard.readers.recognition.vocabulary import (
-    folded,
-    set_words_of,
-    sets_of,
-    words_of,
-)
 from dashboard.readers.records import (
     Array,
     Column,
@@ -42,7 +36,7 @@ def role_of(name: str) -> tuple[Role, str]:
     >>> role_of("calibration.logits"), role_of("out-of-time probs")
     (('calibration', 'logits'), ('test', 'probs'))
     """
-    words = set_words_of(name)
+    words = terms.set_words_of(name)
     calibration, test = (not known.isdisjoint(words) for known in (terms.CALIBRATION, terms.TEST))
     rest = "_".join(word for word in words if word not in terms.CALIBRATION | terms.TEST)
     if calibration == test:
@@ -52,7 +46,7 @@ def role_of(name: str) -> tuple[Role, str]:
 
 def is_training(name: str) -> bool:
     """Return whether a name speaks of rows that a model was trained on."""
-    return not terms.TRAINING.isdisjoint(set_words_of(name))
+    return not terms.TRAINING.isdisjoint(terms.set_words_of(name))
 
 
 def further_sets(names: Iterable[str]) -> set[str]:
@@ -62,11 +56,13 @@ def further_sets(names: Iterable[str]) -> set[str]:
     ({'holdout_y'}, set())
     """
     roles = {name: role for name in names if (role := role_of(name)[0]) != "rows"}
-    usual = {role for name, role in roles.items() if terms.FURTHER.isdisjoint(set_words_of(name))}
+    usual = {
+        role for name, role in roles.items() if terms.FURTHER.isdisjoint(terms.set_words_of(name))
+    }
     return {
         name
         for name, role in roles.items()
-        if role in usual and not terms.FURTHER.isdisjoint(set_words_of(name))
+        if role in usual and not terms.FURTHER.isdisjoint(terms.set_words_of(name))
     }
 
 
@@ -136,7 +132,7 @@ def _left_out(column: Column, n_left: int, listed: Sequence[str]) -> Iterator[st
 def _named(column: Column, texts: Sequence[str]) -> list[str | None]:
     """Return which set each cell in use names, beside those of rows that were left out before."""
     own = column.texts or ()
-    of = dict(zip(own, sets_of(own), strict=True))
+    of = dict(zip(own, terms.sets_of(own), strict=True))
     return [of.get(text) for text in texts]
 
 
@@ -154,7 +150,7 @@ def _of_two(
     (['calibration', 'test'], ())
     """
     known, flagged = next(filter(None, named), None), flag_of(name)
-    yes = [folded(text) in terms.YES for text in texts]
+    yes = [terms.folded(text) in terms.YES for text in texts]
     if known is not None:
         return [of or _OTHER[known] for of in named], ()
     if flagged is not None and sum(yes) == 1:
@@ -173,7 +169,7 @@ def flag_of(name: str) -> str | None:
     >>> flag_of("is_test"), flag_of("Holdout"), flag_of("test"), flag_of("is_valid")
     ('test', 'test', None, None)
     """
-    words = {*set_words_of(name)}
+    words = {*terms.set_words_of(name)}
     own = words - terms.FLAG_WORDS - terms.BESIDE_SETS
     known = terms.FLAGS if words & terms.FLAG_WORDS else terms.SURE_FLAGS
     if len(own) != 1 or not own <= known:
@@ -185,7 +181,7 @@ def flag_of(name: str) -> str | None:
 def set_columns(table: FileTable, reading: Reading) -> list[Column]:
     """Return the columns that name the sets, first those that are called so."""
     columns = reading.columns_of(table, "set")
-    return sorted(columns, key=lambda c: not terms.SET_COLUMNS.intersection(words_of(c.name)))
+    return sorted(columns, key=lambda c: not terms.SET_COLUMNS.intersection(terms.words_of(c.name)))
 
 
 def rows_in_use(
@@ -253,7 +249,7 @@ def _may_tell(name: str, doubt: str, parting: Parting, options: ReadingOptions) 
 def _unclear(column: Column) -> str:
     """Return why a column may tell sets that it is not followed in; "" where it is none."""
     flagged = flag_of(column.name)
-    called = terms.SET_COLUMNS.intersection(set_words_of(column.name))
+    called = terms.SET_COLUMNS.intersection(terms.set_words_of(column.name))
     few = _few_texts(column) if flagged or called or column.is_text else None
     if few is None:
         return ""

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 _LONGEST = 200
 _PARTS = re.compile(
@@ -46,7 +47,7 @@ WEAK_LABEL_KEYS = _set("""
     zielgrosse esito desfecho variable_cible uitkomst ausgang actual_labels human_label label_id
     label_idx label_true labels_int labels_true manual_label observed real target_label
     target_labels gt_label gt_labels gt_class ground_truth_label ground_truth_labels result
-    results finding verdict gold_standard
+    results finding verdict gold_standard eval evaluation
 """)
 TABLE_KEYS = _set("""
     logit logits output outputs prob probs probability probabilities proba y_prob y_proba y_pred
@@ -128,15 +129,28 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 CLASS_LIST_WORDS = _set("names labels classes categories")
 COUNT_KEYS = _set("""
-    freq frequency count counts cnt fnlwgt w n n_rows n_obs obs_count row_count reps wt wts wgt
+    freq frequency count counts cnt fnlwgt w n obs_count row_count reps wt wts wgt sw pw
+    count_star anzahl antal aantal nombre numero cantidad effectif effectifs frequenz haufigkeit
 """)
-WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
-BODY_WORDS = _set("body birth kg g lb lbs pounds oz loss gain")
+_HOW_MANY = _set("n num number nb count anzahl antal aantal nombre numero cantidad")
+_COUNTED = _set("""
+    row obs observation record sample case people zeile falle personen individual ligne ca
+""")
+"""What is counted, beside whom rows may belong to, where a row stands for several."""
+
+WEIGHT_STEMS = _stems("weight wichtung wt wts wgt gewicht poids peso ponder")
+SURE_WEIGHT_STEMS = _stems("""
+    ipw iptw ipcw pweight fweight aweight iweight gewichtungsfaktor hochrechnung wtmec wtint wtsaf
+    llcpwt
+""")
+BODY_STEMS = _stems("""
+    body birth korper geburt naissance overweight underweight kg g lb lbs pounds oz loss gain
+""")
 WEIGHED_WORDS = _set("""
     sample samples case survey row rows obs instance design final class inverse prob probability
     propensity sampling person replicate importance ipw iptw ip train training exposure
 """)
-"""Words of columns that say how many rows a row stands for: two of them, ipw alone, or weights."""
+"""Words beside that of a weight which say that it is of rows."""
 ODDS_WORDS = _set("odds moneyline odd quote quoten cote cuota quota")
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
@@ -171,7 +185,7 @@ GROUP_STEMS = _stems("""
     department abteilung service branch filiale channel kanal canal segment device os browser race
     ethnic group gruppe groupe grupo gruppo type typ tipo kind urban rural weekend holiday
     feiertag night member mitglied membre socio
-    newsletter product produkt produit plan tarif tier contract partner
+    newsletter product produkt produit plan tarif tier contract partner sdmv psu strat
     dependents senior school schule ecole escuela grade course subject language sprache langue
     model modell version fold cluster level season saison day weekday shift transport payment
     method homeowner mobile online elective comorbid marital visitor source campaign family obese
@@ -191,7 +205,7 @@ EVENT_STEMS = _stems("""
     missed no-show no_show inactive closed broken faulty crash defect defekt fehler sold hired
     case hospital verstorb gestorb tod tot todes ausfall ausgefall kuendig kundig gekuend gekund
     kauf gekauft storn abgesagt wiederaufnahme betrug rueckfall ruckfall bestand durchgefall
-    abbruch regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
+    abbruch bads regen schnee reklam retour verspat verspaet krank erkrank decede deces mort murio
     muert fallec baja abandon impag impay mora moroso defaut resili rehosp reingres ricover
     riammes rechute recaida ricaduta fraude frod achat achet compr acquist lluvi pluie piogg chuva
     overleden opgezegd heropname wanbetal deced decess reussi admis recu echou aprob suspend promoss
@@ -255,7 +269,7 @@ OWNER_WORDS = _set("""
 
 ITEM_WORDS = _set("""
     loan account case order ticket question event item image claim contract device stay admission
-    encounter
+    encounter game matchup session race file document utterance recording
 """)
 LIMIT_WORDS = _set("lower upper low high lo hi lwr upr lcl ucl lb ub")
 """What the ends of an interval are called."""
@@ -269,8 +283,10 @@ MODEL_WORDS = _set("""
 _NUMBER_WORDS = _set("no num number numero code ref identificador name")
 _OWNERS_ABROAD = _set("""
     proband probanden patienten kunde kunden kundennr fall fallnr cliente paciente paziente sujeto
-    persona patiente
+    persona patiente pat subj utt
 """)
+_NUMBERED = re.compile(r"(.{3,}?)(nr|nummer)")
+"""As numbers are called in one word, such as that of a patient."""
 _NO_IDS = _set("index idx key")
 _GROUP_WORDS = _set("group groups cluster clusters gruppe gruppen groupe grupo gruppo")
 DATE_WORDS = _set("""
@@ -299,6 +315,12 @@ NO = _set("""
     negative neg nein falsch non faux falso nao nee negativ negatif negativo
     control absent none normal -1 not nie ne nem nej hayir
 """)
+CASE_VALUES = _set("""
+    case cases control controls fall falle kontrolle kontrollen cas temoin temoins caso casos
+    controle controles control controllo casi controlli
+""")
+"""Cells of those that were chosen because the event happened to them, or did not."""
+
 _SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero")
 _SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch")
 SEX_VALUES = _set("""
@@ -390,11 +412,28 @@ def is_owner(words: Iterable[str]) -> bool:
 
     >>> is_owner(["patient"]), is_owner(["loan", "no"]), is_owner(["loan"]), is_owner(["mrn"])
     (True, True, False, True)
+    >>> is_owner(["patientennr"])
+    True
     """
-    own = {*words}
+    own = _parted(words)
     owners = OWNER_WORDS | _OWNERS_ABROAD
     numbered = own & (owners | ITEM_WORDS) and own & (_NUMBER_WORDS | SURE_ID_WORDS)
     return bool(numbered or (own and own <= owners | (SURE_ID_WORDS - _NO_IDS)))
+
+
+def _parted(words: Iterable[str]) -> set[str]:
+    parts = (match.groups() if (match := _NUMBERED.fullmatch(w)) else (w,) for w in words)
+    return {*chain.from_iterable(parts)}
+
+
+def is_unit(words: Iterable[str]) -> bool:
+    """Return whether a heading is of a number of something, or of what many rows may be of.
+
+    >>> is_unit(["ifp", "id"]), is_unit(["loan"]), is_unit(["index"]), is_unit(["loan", "amount"])
+    (True, True, False, False)
+    """
+    own = _parted(words)
+    return bool(own & (SURE_ID_WORDS - _NO_IDS)) or (bool(own) and own <= ITEM_WORDS)
 
 
 def is_no_quantity(words: Iterable[str]) -> bool:
@@ -507,5 +546,17 @@ def are_weights(words: Iterable[str]) -> bool:
     [True, True, False, True]
     """
     own = {*words}
-    weighed = own & WEIGHED_WORDS and own & WEIGHT_WORDS
-    return bool(weighed or own & {"ipw", "iptw"} or own == {"weights"})
+    weighed = own & WEIGHED_WORDS and begins(own, WEIGHT_STEMS)
+    return bool(weighed or own == {"weights"} or begins(own, SURE_WEIGHT_STEMS))
+
+
+def are_counts(words: Sequence[str]) -> bool:
+    """Return whether a heading is of how many rows a row stands for, or of how many people.
+
+    >>> [are_counts(words_of(name)) for name in ("count(*)", "n_patients", "Anzahl", "n_visits")]
+    [True, True, True, False]
+    """
+    own = [word for word in words if word not in ("of", "de", "der")]
+    nouns = _COUNTED | OWNER_WORDS | _OWNERS_ABROAD
+    of_rows = bool({own[-1], own[-1].removesuffix("s")} & nouns) if own else False
+    return "_".join(words) in COUNT_KEYS or (len(own) == 2 and own[0] in _HOW_MANY and of_rows)

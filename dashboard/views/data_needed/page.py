@@ -51,8 +51,10 @@ def show(scene: Scene) -> None:
     n_test = _n_test(scene)
     if scene.crossed:
         st.markdown(f":small[{say_rows(words.HALVED)}]")
-    place.subheader(words.conclusion(curves, measure, n_test), anchor=False)
+    first, *rest = map(say_rows, words.conclusion(curves, measure, n_test))
+    place.subheader(first, anchor=False)
     with place:
+        st.markdown(" ".join(rest))
         contest_conclusion.show_recommended(scene)
     _show_graphs(scene, curves, measure)
 

@@ -85,57 +85,59 @@ def comparable_nll(curves: LearningCurves) -> str:
     return "event_nll" if any(np.isnan(mean).any() for mean in nll) else "nll"
 
 
-@says_rows
-def conclusion(curves: LearningCurves, measure: str, n_test: int) -> str:
-    """Return which calibrator is best with few rows and with all, and how many rows are enough.
+def conclusion(curves: LearningCurves, measure: str, n_test: int) -> tuple[str, ...]:
+    """Return how many rows are enough, and which calibrator is best with few rows and with all.
+
+    A sentence each; the first is there only where a calibrator is better than none.
 
     ``curves``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
     ``n_test``: rows of the test set.
     """
     best, name = curves.best(measure), spelled_out(SHORT_MEASURES[measure])
     if not best:
-        return f"{SHORT_MEASURES[measure]} is not available for these calibrators."
+        return (f"{SHORT_MEASURES[measure]} is not available for these calibrators.",)
     (few, first), (full, last) = best[0], best[-1]
     early = shown(measure, _mean(curves, first, measure, 0), n_test)
     late = shown(measure, _mean(curves, last, measure, -1), n_test)
     start = f"{early} with {few:,} calibration rows"
     if few == full:
-        return f"Lowest {name}: {method_name(first)} ({start})."
+        return (f"Lowest {name}: {method_name(first)} ({start}).",)
     if first == last:
         always, figures = all(key == last for _, key in best), f"{start}, {late} with {full:,}"
         where = "at every size shown" if always else "at both ends"
         if last != NO_METHOD:
             text = f"{method_name(last)} has the lowest {name} {where}: {figures}."
-            return f"{text} {_enough(curves, last, measure)}".strip()
+            return (*_enough(curves, last, measure), text)
         if always:
-            return f"No calibrator beats uncalibrated scores: {name} {figures}."
-        return f"Uncalibrated scores have the lowest {name} {where}: {figures}."
+            return (f"No calibrator beats uncalibrated scores: {name} {figures}.",)
+        return (f"Uncalibrated scores have the lowest {name} {where}: {figures}.",)
     since = next(size for at, (size, _) in enumerate(best) if all(k == last for _, k in best[at:]))
     when = f"with {full:,} rows ({late})"
     if since < full:
         when = f"from {since:,} rows on ({late} with {full:,})"
     opening = f"Lowest {name}: {method_name(first)} with {few:,} calibration rows ({early})"
     text = f"{opening}, {method_name(last)} {when}."
-    return text if last == NO_METHOD else f"{text} {_enough(curves, last, measure)}".strip()
+    return (text,) if last == NO_METHOD else (*_enough(curves, last, measure), text)
 
 
 def _mean(curves: LearningCurves, key: str, measure: str, place: int) -> float:
     return float(curves.curve(key).mean(measure)[place])
 
 
-@says_rows
-def _enough(curves: LearningCurves, key: str, measure: str) -> str:
+def _enough(curves: LearningCurves, key: str, measure: str) -> tuple[str, ...]:
     """Return how many rows a calibrator needs to gain nearly as much as with all."""
     curve, before = curves.curve(key), _before(curves, measure)
     enough, full = curve.enough(measure, before), int(curve.sizes[-1])
     if enough is None:
-        return ""
+        return ()
     if curve.sizes.size > 1 and enough.n_rows > curve.sizes[-2]:
-        return f"More than {full:,} rows may still help."
+        return (f"More than {full:,} rows may still help {method_name(key)}.",)
     low, high = rounded(enough.low), rounded(enough.high)
     return (
-        f"About {rounded(enough.n_rows)} rows ({ci(low, high)}) keep 90% of its gain over"
-        f" uncalibrated scores; the calibration set has {full:,}."
+        (
+            f"About {rounded(enough.n_rows)} rows ({ci(low, high)}) keep 90% of the gain of"
+            f" {method_name(key)} over uncalibrated scores; the calibration set has {full:,}."
+        ),
     )
 
 

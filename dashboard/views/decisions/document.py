@@ -10,6 +10,7 @@ from calibcore.decisions import (
     AtCutoff,
     at_cutoff,
     at_cutoff_by_group,
+    benefit_change,
     decision_curve,
 )
 from calibcore.events import TopR
@@ -77,6 +78,9 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     ]
     counts = words.counts_rows([*calls.values()], choices.costs)
     notes = [words.reference_sentence(last)]
+    if "After" in sides and 0 < cutoff < 1:
+        change, interval = benefit_change(event, sides["After"], cutoff)
+        notes.insert(0, words.change_sentence(change, interval))
     if has_steps(scene):
         notes.append(say_rows(words.STEPS))
     if scene.rows.weights is not None:

@@ -11,7 +11,7 @@ from calibcore.verdict import DETECTION_LEVEL
 from calibcore.weights import row_mean
 from dashboard.document.blocks import Cell
 from dashboard.texts.classes import shortened
-from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span
+from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span, with_sign
 from dashboard.texts.rows import rows_of, says_rows
 from dashboard.texts.subgroups import slice_name
 
@@ -217,6 +217,16 @@ def use_sentence(curve: DecisionCurve, *, side: str) -> str:
 
 def _range(ends: tuple[float, float]) -> str:
     return span(*(f"{100 * end:.3g}%" for end in ends))
+
+
+@says_rows
+def change_sentence(change: float, interval: Interval) -> str:
+    """Return by how much calibration changes the net benefit, and whether luck can explain it."""
+    if change == 0 == interval.low == interval.high:
+        return "Calibration changes no decision at this cut-off."
+    size, low, high = (with_sign(100 * one) for one in (change, interval.low, interval.high))
+    luck = "which luck can explain" if interval.low <= 0 <= interval.high else "more than by luck"
+    return f"Calibration changes the net benefit by {size} per 100 rows ({ci(low, high)}), {luck}."
 
 
 @says_rows

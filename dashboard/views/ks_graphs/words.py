@@ -130,10 +130,12 @@ def one_sided(side: Side) -> str:
     if ks != gap:
         return ""
     way = "high" if mean_gap > 0 else "low"
+    as_wide = "is widest at its end"
+    if curves.ks_index < curves.gap.size - 1:
+        as_wide = f"hardly changes after {percent(curves.ks_fractile, n_samples)} of rows"
     return (
-        f" As the gap is widest at its end, where scores are too {way} in total, the KS error,"
-        f" {ks},"
-        " equals the overall gap (Gupta 2021, eq. 8)."
+        f" As the gap {as_wide}, where scores are too {way} in total, the KS error, {ks}, equals"
+        " the overall gap (Gupta 2021, eq. 8)."
     )
 
 

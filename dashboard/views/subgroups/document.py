@@ -39,7 +39,7 @@ def document(
     order = order_of(slices, after_first=after_first)
     screens = slices.before, None if slices.after is slices.before else slices.after
     how = words.Wording(first is not slices.before, prediction, scene.expert)
-    lines = [words.conclusion(screens, by, slicing.shown, how)]
+    lines = [*words.conclusion(screens, by, slicing.shown, how)]
     drift = find_drift(scene, by) if slicing.in_time else None
     if drift is not None:
         sides = drift.before, drift.after

@@ -53,8 +53,8 @@ class Wording:
 
 def conclusion(
     screens: tuple[SliceScreen, SliceScreen | None], by: str, shown: Sequence[str], how: Wording
-) -> str:
-    """Return which subgroup is worst, and how many are miscalibrated.
+) -> tuple[str, ...]:
+    """Return which subgroup is worst, and how many are miscalibrated; a sentence each.
 
     ``screens``: before and after; after is None where nothing was fitted. ``by``, ``shown``: how
     the subgroups are called; the text is escaped here. ``how``: how it is put.
@@ -65,7 +65,7 @@ def conclusion(
     name = escape_markdown(slice_name(by, shortened(shown[worst])))
     n_tested = int(before.evaluated.sum())
     if not n_tested:
-        return _not_tested(before, worst, name)
+        return (_not_tested(before, worst, name),)
     # What is there now comes first.
     counts = [int(one.off(DETECTION_LEVEL).sum()) for one in (after, before) if one is not None]
     if not any(counts):
@@ -73,15 +73,15 @@ def conclusion(
         enough = f" with enough {rows()}" if n_tested == 1 else ""
         when = "" if after is None else ", before or after calibration"
         what = "mean gap" if isinstance(before, JointScreen) else "miscalibration"
-        return f"No {what} detected in {which}{enough}{when}."
-    start = ""
+        return (f"No {what} detected in {which}{enough}{when}.",)
+    start = list[str]()
     if first.off(DETECTION_LEVEL)[worst]:
         side = "after" if first is not before else "before"
         when = "" if after is None else f" {side} calibration"
         size = _size(first, worst, prediction=how.prediction, expert=how.expert)
-        start = f"Worst by {escape_markdown(by)}{when}: {name}, {size}. "
+        start.append(f"Worst by {escape_markdown(by)}{when}: {name}, {size}.")
     adjusted = _adjusted(before, n_tested, expert=how.expert)
-    return start + _counted(counts, n_tested, escape_markdown(by), adjusted)
+    return (*start, _counted(counts, n_tested, escape_markdown(by), adjusted))
 
 
 def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:

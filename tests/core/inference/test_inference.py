@@ -15,10 +15,12 @@ from benchmarks.validation import PERFECT, truths
 from calibcore import CalibrationInputError, EventScores, LogitSet, TopR, metrics
 from calibcore.cumulative import (
     BROWNIAN_95,
+    CumulativeCurves,
     brownian_range_tail,
     brownian_tail,
     cumulative_curves,
 )
+from calibcore.data import with_design
 from calibcore.inference import (
     DistanceEstimate,
     Inference,
@@ -504,6 +506,55 @@ def test_the_smallest_gap_is_shown_four_times_in_five(
     # A gap half as large mostly goes unseen.
     drawn = rng.random((300, n_rows)) < moved(shift / 2)
     assert np.mean([cumulative_curves(scores, hits).ks_p_value < 0.05 for hits in drawn]) < 0.6
+
+
+def test_copies_of_a_row_show_no_smaller_gap_than_the_row(rng: np.random.Generator) -> None:
+    who = np.repeat(np.arange(300), 5)
+
+    def curves(frequency: float) -> CumulativeCurves:
+        hits = (rng.random(300) < frequency)[who]
+        return cumulative_curves(np.full(1500, 0.5), hits, clusters=who)
+
+    # Of one score there is one gap, which is normal.
+    gaps = [smallest_gap_shown(curves(0.5)) for _ in range(5)]
+    assert_allclose(gaps, (1.96 + 0.84) * 0.5 / math.sqrt(300), rtol=0.1)
+    shown = np.mean([curves(0.5 - float(np.mean(gaps))).ks_p_value < 0.05 for _ in range(400)])
+    assert 0.74 < shown < 0.86
+    rows = [rows_that_show(curves(0.5), 0.05) for _ in range(5)]
+    assert_allclose(rows, 5 * ((1.96 + 0.84) * 0.5 / 0.05) ** 2, rtol=0.1)
+
+
+def test_the_smallest_gap_of_weighted_rows_is_shown_four_times_in_five(
+    rng: np.random.Generator,
+) -> None:
+    scores, weights = np.full(800, 0.5), np.tile([1.0, 10.0], 400)
+
+    def curves(frequency: float) -> CumulativeCurves:
+        return cumulative_curves(scores, rng.random(800) < frequency, sample_weight=weights)
+
+    gap = smallest_gap_shown(curves(0.5))
+    kish = weights.sum() ** 2 / (weights @ weights)
+    assert_allclose(gap, (2.2414 + 0.8416) * 0.5 / math.sqrt(kish), rtol=0.03)
+    shown = np.mean([curves(0.5 - gap).ks_p_value < 0.05 for _ in range(600)])
+    assert 0.74 < shown < 0.87
+
+
+@pytest.mark.parametrize("key", ["hosmer_lemeshow", "spiegelhalter_z"])
+@pytest.mark.parametrize(("n_clusters", "copies"), [(30, 40), (60, 4)])
+def test_tests_that_grow_with_the_rows_do_not_take_copies_for_rows(
+    key: str, n_clusters: int, copies: int, rng: np.random.Generator
+) -> None:
+    who = np.repeat(np.arange(n_clusters), copies)
+    plan = Plan(tuple(one for one in METRICS if one.key == key), n_resamples=200)
+    rejected = 0
+    for _ in range(30):
+        scores = rng.uniform(0.05, 0.95, n_clusters)
+        hits = rng.random(n_clusters) < scores
+        rows = SideRows(with_design(EventScores(scores[who], hits[who]), clusters=who))
+        known = infer(rows, rows, plan).find(key).before
+        assert known is not None
+        rejected += known.reference.p_value < 0.05
+    assert rejected <= 6
 
 
 def test_the_smallest_gap_of_many_scores_at_one_half_by_hand() -> None:
