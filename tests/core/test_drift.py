@@ -209,10 +209,17 @@ def test_other_scores_in_a_batch_without_events_are_beyond_its_frequency() -> No
     assert found.cause == "fit"
 
 
-def test_a_reference_without_events_expects_nothing() -> None:
+@pytest.mark.parametrize("outcome", [False, True])
+def test_a_reference_of_one_outcome_expects_nothing(*, outcome: bool) -> None:
     scores, _ = rows(7, 200)
-    found = compared((scores, np.zeros(200, dtype=np.bool_)), rows(0, 500))
+    found = compared((scores, np.full(200, outcome)), rows(0, 500))
     assert all(np.isnan([row.expected, row.beyond]).all() for row in found.rows)
+
+
+def test_one_row_is_a_batch() -> None:
+    found = compared((np.array([0.3]), np.array([True])), (np.array([0.6]), np.array([False])))
+    assert (found.n_reference, found.n_new) == (1, 1)
+    assert found.find("mean_gap").change == pytest.approx(0.6 - (0.3 - 1))
 
 
 # The rule ---------------------------------------------------------------------------------------
