@@ -209,8 +209,8 @@ def section_of(columns: Sequence[Column], n_sets: int) -> str:
         for _, _, holds, p_values in columns:
             p_value = p_values[:, place]
             level = _percent(np.where(np.isnan(p_value), np.nan, p_value < 0.05))
-            held = f"{_percent(holds[:, place])} ({level})" if level else _percent(holds[:, place])
-            cells.append(held.strip())
+            share = _percent(holds[:, place])
+            cells.append(f"{share} ({level})".strip() if level else share)
         lines.append(f"| `{measure.key}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -2,12 +2,16 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 import numpy as np
 import pytest
 
 from dashboard.readers import ParsedFile, ReadingOptions, parse, understand
+from dashboard.readers.recognition import features
+from dashboard.readers.recognition.vocabulary import folded
+from dashboard.readers.refusal import FileError
 from tests.readers.files import npz
 
 
@@ -37,7 +41,8 @@ def calls_of(name: str, data: bytes) -> int:
     before = sys.getprofile()
     sys.setprofile(see)
     try:
-        understand([file], ReadingOptions())
+        with suppress(FileError):
+            understand([file], ReadingOptions())
     finally:
         sys.setprofile(before)
     return count
@@ -53,3 +58,15 @@ def test_a_further_class_or_column_costs_few_calls(
     calls_of(name, make(200))  # what is imported at first
     once, twice = (calls_of(name, make(n)) for n in (few, 2 * few))
     assert 0 < (twice - once) / few <= most
+
+
+def test_texts_that_differ_are_compared_up_to_a_number_in_all_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [[f"of {row} in {column}" for column in range(60)] for row in range(400)]
+    data = "\n".join(map(",".join, [[f"c{k}" for k in range(60)], *rows])).encode()
+    folded.cache_clear()
+    whole = calls_of("a.csv", data)
+    monkeypatch.setattr(features, "_MOST_FOLDED", 600)
+    folded.cache_clear()
+    assert calls_of("a.csv", data) < whole - 10_000

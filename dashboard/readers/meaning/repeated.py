@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +189,9 @@ def _same_in_each(labels: Array, models: Array) -> bool:
     return bool((table == table[0]).all())
 
 
+_MOST_IDS = 64
+"""Columns that name rows, and those of whom rows belong to, that are looked at."""
+
 _Ids = tuple[NDArray[np.intp], NDArray[np.int64]]
 """Rows that have an id, and the id of each."""
 
@@ -198,7 +202,7 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
     owners = (c for c in owners if is_owner(words_of(c.name)))
     owners = (c for c in owners if all(map(_NUMBERED.fullmatch, c.texts or ())))
     by_name: dict[str, _Ids] = {}
-    for column in (*part.ids, *owners):
+    for column in (*part.ids[:_MOST_IDS], *islice(owners, _MOST_IDS)):
         folds = column.texts and all(map(_FOLD.fullmatch, column.texts))
         if column.unread or column.values.ndim != 1 or folds:
             continue

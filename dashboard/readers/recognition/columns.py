@@ -1070,16 +1070,16 @@ def _of_prediction(
     given: Given,
 ) -> Iterator[Hypothesis]:
     for column in truths.columns:
-        told = given.get(column.place) == "prediction"
+        is_given = given.get(column.place) == "prediction"
         prediction = with_prediction(score, None, column, None)
         if column is score:
             continue
         called = "called the prediction" in prediction and "below chance" not in prediction
-        if told or called:
+        if is_given or called:
             yield Hypothesis(scores, prediction=column.place, evidence=own | prediction | alone)
         for truth, other, right in truths.pairs:
             if other is column and truth is not score:
                 beside = with_prediction(score, truth, column, right)
-                if told or "below chance" not in beside:
+                if is_given or "below chance" not in beside:
                     beside |= truths.alone[truth.place]
                     yield Hypothesis(scores, (truth.place,), column.place, evidence=own | beside)

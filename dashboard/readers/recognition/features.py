@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from dashboard.readers.refusal import quoted
 
 MANY = 4_096
 """Of more different values no column says a class."""
+
+_MOST_FOLDED = 1_000_000
+"""Different texts that are compared letter by letter, in all columns of a table."""
 
 _SAMPLE = 2_000
 _RANKED = 20_000
@@ -159,7 +163,7 @@ class Feature:
         n_rows = f"in all {total:,} rows"
         if self.n_kinds == 0 and self.kind != "list":
             return self.column.unread or f"blank {n_rows}"
-        if self.kind == "text" and all(text[:1] in ("", "=", "#") for text in self.texts):
+        if self._begins_formula and all(text[:1] in ("", "=", "#") for text in self.texts):
             return f"a formula without a value {n_rows}"
         if self.n_kinds != 1:
             return ""
@@ -168,11 +172,17 @@ class Feature:
             n_rows = f"in {count:,} rows and blank in {total - count:,}"
         return f"{self.kinds[0][0]} {n_rows}"
 
+    @property
+    def _begins_formula(self) -> bool:
+        texts = (self.column.texts or ())[:_FIRST_TEXTS] if self.kind == "text" else ()
+        return any(text.lstrip()[:1] in ("=", "#") for text in texts)
+
     @cached_property
     def spelt(self) -> str:
         """Why texts that look like numbers are none; "" of other texts."""
-        texts = [text.strip() for text in self.column.texts or () if text.strip()]
-        texts = texts[:_FIRST_TEXTS] if self.kind == "text" and not self.is_date else []
+        stripped = (text.strip() for text in self.column.texts or ())
+        texts = list(islice(filter(None, stripped), _FIRST_TEXTS))
+        texts = texts if self.kind == "text" and not self.is_date else []
         commas = [text for text in texts if _COMMA.fullmatch(text)]
         if len(commas) > _HALF * len(texts):
             text = quoted(commas[0], 20)
@@ -318,14 +328,17 @@ def spread(n_rows: int, most: int) -> NDArray[np.intp]:
 def features_of(table: FileTable) -> list[Feature]:
     """Return the feature of each column of a table."""
     rows = spread(table.n_rows, _SAMPLE)
+    most = _MOST_FOLDED // max(sum(column.is_text for column in table.columns), 1)
     return [
-        feature_of(column, place, rows, named=table.named)
+        feature_of(column, place, rows, named=table.named, most=min(most, MANY))
         for place, column in enumerate(table.columns)
     ]
 
 
-def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: bool) -> Feature:
-    """Return what is known of a column by itself."""
+def feature_of(
+    column: Column, place: int, rows: NDArray[np.intp], *, named: bool, most: int = MANY
+) -> Feature:
+    """Return what is known of a column by itself; more texts than ``most`` are only called many."""
     words = terms.words_of(column.name) if named else ()
     if column.unread or not len(column.values):
         return Feature(place, column, words, "none", rows)
@@ -334,7 +347,7 @@ def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: boo
     if column.values.ndim != 1:
         return Feature(place, column, words, "none", rows)
     if column.is_text:
-        return _of_text(column, place, words, rows)
+        return _of_text(column, place, words, rows, most)
     if terms.are_weights(words) or column.values.dtype.kind not in "biuf":
         kind = "weight" if terms.are_weights(words) else "none"
         return Feature(place, column, words, kind, rows)
@@ -355,9 +368,11 @@ def may_weigh(feature: Feature) -> bool:
     return feature.kind == "weight" or terms.are_counts(feature.words) or (called and light)
 
 
-def _of_text(column: Column, place: int, words: tuple[str, ...], rows: NDArray[np.intp]) -> Feature:
+def _of_text(
+    column: Column, place: int, words: tuple[str, ...], rows: NDArray[np.intp], most: int
+) -> Feature:
     texts = column.texts or ()
-    few = len(texts) <= MANY
+    few = len(texts) <= most
     keys = [terms.folded(text) for text in texts] if few else []
     none = terms.missing_among(keys)
     kinds = {*keys} - none
