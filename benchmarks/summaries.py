@@ -7,7 +7,8 @@ is its own too, several times in turn; the least processor time counts. The floo
 that are drawn in the worker, and kept nowhere; drawing them is not timed. ``--grouped 10`` counts
 shards by 24 groups of two columns, and reads, audits and reports what that gives. ``--processes
 100`` counts shards in one process and in two, in turn: seconds by the clock, which others who use
-the machine lengthen, so that its load is told too.
+the machine lengthen, so that its load is told too. ``--engines 100 1000`` does so by Dask and Spark
+too (``make engines`` installs them); beyond 10 shards these are links to the first ones.
 """
 
 import argparse
@@ -17,12 +18,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -205,6 +209,80 @@ def _side_by_side(n_shards: int) -> str:
     return f"{rows}: {ratio}; of processors {least}"
 
 
+_REAL = 10
+"""Shards that are drawn for the engines; the others link to them."""
+
+
+def _linked_shards(folder: Path, n_shards: int) -> None:
+    _drawn_shards(folder, min(n_shards, _REAL))
+    for k in range(_REAL, n_shards):
+        os.link(folder / f"shard{k % _REAL:05}.parquet", folder / f"shard{k:05}.parquet")
+
+
+def _here(files: Sequence[Path], processes: int) -> object:
+    return summarise(files, Columns("p", "y"), lambda _: None, processes=processes)
+
+
+def _dask(files: Sequence[Path], workers: int) -> object:
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - of an extra
+
+    from dashboard.engines import summarise_on  # noqa: PLC0415 - beside it
+
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        return summarise_on(cluster.scheduler_address, files, Columns("p", "y"))
+
+
+def _spark(files: Sequence[Path], workers: int) -> object:
+    from dashboard.spark import summarise_spark_files  # noqa: PLC0415 - of an extra
+
+    return summarise_spark_files(f"local[{workers}]", files, Columns("p", "y"))
+
+
+ENGINES: dict[str, Callable[[Sequence[Path], int], object]] = {
+    "here": _here,
+    "dask": _dask,
+    "spark": _spark,
+}
+
+
+def _most_held(process: psutil.Process, until: threading.Event) -> float:
+    """Return the most megabytes that one child of a process held, looked at ten times a second."""
+    most = 0.0
+    while not until.wait(0.1):
+        for child in process.children(recursive=True):
+            with suppress(psutil.Error):
+                if "python" in child.name():
+                    most = max(most, child.memory_info().rss / 1e6)
+    return most
+
+
+def _by_engines(sizes: list[int]) -> str:
+    """Count shards by each engine with one and two workers: seconds by the clock, most memory."""
+    lines = ["| Engine, workers |" + "".join(f" {n * _SHARD:,} rows |" for n in sizes)]
+    lines.append("| --- |" + " ---: |" * len(sizes))
+    cells: dict[tuple[str, int], list[str]] = {}
+    for n_shards in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            _linked_shards(Path(name), n_shards)
+            for engine in ENGINES:
+                for workers in (1, 2):
+                    command = [sys.executable, "-m", "benchmarks.summaries", "--folder", name]
+                    command += ["--job", engine, "--workers", str(workers)]
+                    done, began = threading.Event(), time.perf_counter()
+                    with ThreadPoolExecutor() as pool:
+                        most = pool.submit(_most_held, psutil.Process(), done)
+                        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - own
+                        taken = time.perf_counter() - began
+                        done.set()
+                    cell = f" {taken:.1f} s, {most.result():,.0f} MB |"
+                    cells.setdefault((engine, workers), []).append(cell)
+    rows = (f"| {engine}, {n} |{''.join(of)}" for (engine, n), of in cells.items())
+    return "\n".join([*lines, *rows])
+
+
 _DRAWN = 1 << 18
 
 
@@ -261,9 +339,14 @@ def main() -> None:
     parser.add_argument("--generated", type=int, nargs="+", help="Powers of ten of rows.")
     parser.add_argument("--grouped", type=int, help="Shards that are counted by groups.")
     parser.add_argument("--processes", type=int, help="Shards that one and two processes count.")
-    parser.add_argument("--job", choices=JOBS | GROUPED)
+    parser.add_argument("--engines", type=int, nargs="+", help="Shards that each engine counts.")
+    parser.add_argument("--workers", type=int, help="Of an engine.")
+    parser.add_argument("--job", choices=JOBS | GROUPED | ENGINES)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
+    if given.job in ENGINES:
+        ENGINES[given.job](_shards(given.folder), given.workers)
+        return
     if given.job:
         _job(given.job, given.folder)
         return
@@ -272,6 +355,9 @@ def main() -> None:
         return
     if given.processes:
         print(_side_by_side(given.processes))
+        return
+    if given.engines:
+        print(_by_engines(given.engines))
         return
     if given.generated:
         print(_generated(given.generated))

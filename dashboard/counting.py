@@ -21,7 +21,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
 from dashboard.readers.refusal import visible
-from dashboard.remote import InputFile, opened_by
+from dashboard.remote import InputFile, RemoteFile, opened_by
 from dashboard.summaries import BY
 
 _BATCH = 1 << 18
@@ -145,6 +145,18 @@ class Rows:
         return self._counts.summary if self._some else None
 
 
+def pooled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Put small batches together, as each that is counted costs as much as thousands of rows."""
+    some: list[pa.RecordBatch] = []
+    for batch in batches:
+        some.append(batch)
+        if sum(one.num_rows for one in some) >= _BATCH:
+            yield pa.concat_batches(some)
+            some = []
+    if some:
+        yield pa.concat_batches(some)
+
+
 def _group(cells: pa.Array) -> tuple[NDArray[np.int64], Sequence[str]]:
     """Return the place of each row among texts, and these."""
     coded = cells.dictionary_encode(null_encoding="encode")
@@ -173,8 +185,8 @@ def added(parts: Iterable[AnySummary | None]) -> AnySummary | None:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Row groups of a file."""
+class Part:
+    """Row groups of a file, for one worker."""
 
     file: InputFile
     groups: tuple[int, ...]
@@ -199,18 +211,35 @@ def summarise(
     Raises `CalibrationInputError`, which names the file, for one that is no Parquet, a column that
     is not there, values that are no score or outcome, and more groups than are counted.
     """
-    parts = [part for file in files for part in _parts(file, columns)]
-    if not parts:
-        raise CalibrationInputError("files", "no row in any", "files with rows")
+    parts = _parts(files, columns)
     n_rows = sum(part.n_rows for part in parts)
     n = min(_usable(columns), math.ceil(n_rows / _WORTH)) if processes is None else processes
     if n > 1:
-        summary = added(_apart(_chunks(parts, n_rows, n), columns, n, tell))
-    else:
-        summary = _count(parts, columns, tell)
+        return some(added(_apart(_chunks(parts, n), columns, n, tell)))
+    return some(count_parts(parts, columns, tell))
+
+
+def chunks(files: Sequence[InputFile], columns: Columns, n: int) -> list[list[Part]]:
+    """Divide the rows of Parquet files into about as many for each of ``n`` workers.
+
+    Raises `CalibrationInputError` as `summarise` does.
+    """
+    there = [file if isinstance(file, RemoteFile) else file.resolve() for file in files]
+    return _chunks(_parts(there, columns), n)
+
+
+def some(summary: AnySummary | None) -> AnySummary:
+    """Return what was counted; refuse files of which every row stands for none."""
     if summary is None:
         raise CalibrationInputError("count", "0 in every row", "some rows")
     return summary
+
+
+def _parts(files: Sequence[InputFile], columns: Columns) -> list[Part]:
+    parts = [part for file in files for part in _parts_of(file, columns)]
+    if not parts:
+        raise CalibrationInputError("files", "no row in any", "files with rows")
+    return parts
 
 
 def _usable(columns: Columns) -> int:
@@ -220,19 +249,20 @@ def _usable(columns: Columns) -> int:
     return max(min(int(loky.cpu_count()), n_within), 1)
 
 
-def _parts(file: InputFile, columns: Columns) -> Iterator[_Part]:
+def _parts_of(file: InputFile, columns: Columns) -> Iterator[Part]:
     """Return the row groups of a file, once its columns are known to be there."""
     opened = _opened(file, columns)
     for fragment in opened.get_fragments():
         first = 0
         for group in fragment.row_groups:
             if group.num_rows:
-                yield _Part(file, (group.id,), first, group.num_rows)
+                yield Part(file, (group.id,), first, group.num_rows)
             first += group.num_rows
 
 
-def _chunks(parts: Sequence[_Part], n_rows: int, n: int) -> list[list[_Part]]:
-    """Put neighbours together: about as many rows each, as often for each of n processes."""
+def _chunks(parts: Sequence[Part], n: int) -> list[list[Part]]:
+    """Put neighbours together: about as many rows each, as often for each of n workers."""
+    n_rows = sum(part.n_rows for part in parts)
     size = math.ceil(n_rows / (n * math.ceil(n_rows / (n * _CHUNK))))
     ends = np.cumsum([part.n_rows for part in parts])
     numbers = ((ends - 1) // size).tolist()
@@ -241,22 +271,22 @@ def _chunks(parts: Sequence[_Part], n_rows: int, n: int) -> list[list[_Part]]:
 
 
 def _apart(
-    chunks: Sequence[Sequence[_Part]],
+    shares: Sequence[Sequence[Part]],
     columns: Columns,
     n: int,
     tell: Callable[[float], None],
 ) -> Iterator[AnySummary | None]:
     """Count chunks in processes, and give their sums in order."""
-    waiting, lost = list(chunks), False
+    waiting, lost = list(shares), False
     while waiting:
         pool = loky.ProcessPoolExecutor(n)
         try:
-            futures = [pool.submit(_count, chunk, columns) for chunk in waiting]
+            futures = [pool.submit(count_parts, chunk, columns) for chunk in waiting]
             while futures:
                 part = futures.pop(0).result()
                 del waiting[0]
                 lost = False
-                tell(1 - len(waiting) / len(chunks))
+                tell(1 - len(waiting) / len(shares))
                 yield part
         except BrokenProcessPool as error:
             if lost:
@@ -269,14 +299,17 @@ def _apart(
             pool.shutdown(kill_workers=True)
 
 
-def _count(
-    parts: Sequence[_Part], columns: Columns, tell: Callable[[float], None] | None = None
+def count_parts(
+    parts: Sequence[Part], columns: Columns, tell: Callable[[float], None] | None = None
 ) -> AnySummary | None:
-    """Count the rows of some parts of files."""
+    """Count the rows of some parts of files; None of none.
+
+    Raises `CalibrationInputError` as `summarise` does.
+    """
     rows, done, total = Rows(columns), 0, sum(part.n_rows for part in parts)
     for part in _joined(parts):
         first = part.first
-        for batch in _batches(part, columns, threads=tell is not None):
+        for batch in pooled(_batches(part, columns, threads=tell is not None)):
             with _named(f"{part.file.name}, rows from {first + 1:,} on"):
                 rows.add(batch)
             first, done = first + batch.num_rows, done + batch.num_rows
@@ -285,14 +318,14 @@ def _count(
     return rows.summary
 
 
-def _joined(parts: Sequence[_Part]) -> list[_Part]:
+def _joined(parts: Sequence[Part]) -> list[Part]:
     """Put the row groups of a file together, so that the next is read while one is counted."""
-    joined: list[_Part] = []
+    joined: list[Part] = []
     for part in parts:
         if joined and joined[-1].file == part.file:
             before = joined.pop()
             n_rows = before.n_rows + part.n_rows
-            joined.append(_Part(part.file, before.groups + part.groups, before.first, n_rows))
+            joined.append(Part(part.file, before.groups + part.groups, before.first, n_rows))
         else:
             joined.append(part)
     return joined
@@ -316,7 +349,7 @@ def _opened(file: InputFile, columns: Columns) -> ds.Dataset:
     return opened
 
 
-def _batches(part: _Part, columns: Columns, *, threads: bool) -> Iterator[pa.RecordBatch]:
+def _batches(part: Part, columns: Columns, *, threads: bool) -> Iterator[pa.RecordBatch]:
     """Read batches, few at a time, as what is read ahead stays in memory."""
     opened = _opened(part.file, columns)
     read: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """Rows on a cluster become a summary: the engine reads and maps, the core counts and adds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -8,8 +8,8 @@ import pyarrow as pa
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import AnySummary
-from dashboard.counting import Columns, Rows, added
-from dashboard.remote import InputFile, RemoteFile
+from dashboard.counting import Columns, Rows, added, chunks, count_parts, some
+from dashboard.remote import InputFile
 from dashboard.summaries import BY
 
 _FAN_IN = 8  # summaries that one task adds up
@@ -28,16 +28,10 @@ def summarise_dask(
     Raises `CalibrationInputError` for a column that is not there, no row, a partition with values
     that are no score or outcome, and more groups than are counted.
     """
-    from dask import delayed  # noqa: PLC0415 - of an extra
-
     columns = Columns(score, outcome, tuple(by), count)
     columns.check(frame.columns)
-    counted, combine = delayed(_counted, pure=True), delayed(added, pure=True)
     read = frame[[*dict.fromkeys(column for _, column in columns.named)]]
-    parts = [counted(part, columns) for part in read.to_delayed()]
-    while len(parts) > 1:
-        parts = [combine(parts[k : k + _FAN_IN]) for k in range(0, len(parts), _FAN_IN)]
-    summary: AnySummary | None = parts[0].compute()
+    summary = _added_up(_counted, read.to_delayed(), columns)
     if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
     return summary
@@ -63,8 +57,7 @@ def summarise_on(scheduler: str | None, files: Sequence[InputFile], columns: Col
     """
     shown = scheduler or "processes on this machine"
     try:
-        from dask.dataframe import read_parquet  # noqa: PLC0415 - of an extra
-        from distributed import Client  # noqa: PLC0415 - the same
+        from distributed import Client  # noqa: PLC0415 - of an extra
     except ImportError as error:
         wanted = 'Dask to be installed: pip install "fractile[dask]"'
         raise CalibrationInputError("scheduler", shown, wanted) from error
@@ -75,20 +68,23 @@ def summarise_on(scheduler: str | None, files: Sequence[InputFile], columns: Col
         wanted = "the address of a running Dask scheduler, such as tcp://10.0.0.5:8786"
         raise CalibrationInputError("scheduler", shown, wanted) from error
     with client:
-        try:
-            frame = read_parquet(**_read(files), dataset={"partitioning": {"flavor": "hive"}})
-        except (OSError, ValueError) as error:
-            raise CalibrationInputError("files", str(error), "files of Parquet") from error
-        return summarise_dask(frame, columns.score, columns.outcome, columns.by, columns.count)
+        shares = chunks(files, columns, max(sum(client.nthreads().values()), 1))
+        return some(_added_up(count_parts, shares, columns))
 
 
-def _read(files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return where the workers find files."""
-    first = files[0]
-    if not isinstance(first, RemoteFile):
-        return {"path": [str(path.resolve()) for path in files if not isinstance(path, RemoteFile)]}
-    paths = [file.path for file in files if isinstance(file, RemoteFile)]
-    return {"path": paths, "filesystem": first.system}
+def _added_up(
+    work: Callable[[Any, Columns], AnySummary | None], parts: Iterable[Any], columns: Columns
+) -> AnySummary | None:
+    """Count parts where Dask puts them, and add them up in a tree."""
+    from dask import delayed  # noqa: PLC0415 - of an extra
+
+    counted, combine = delayed(work, pure=True), delayed(added, pure=True)
+    summaries = [counted(part, columns) for part in parts]
+    while len(summaries) > 1:
+        neighbours = range(0, len(summaries), _FAN_IN)
+        summaries = [combine(summaries[k : k + _FAN_IN]) for k in neighbours]
+    whole: AnySummary | None = summaries[0].compute()
+    return whole
 
 
 def _counted(part: Any, columns: Columns) -> AnySummary | None:

@@ -1,5 +1,7 @@
 """Rows on Spark become a summary: it reads and maps, the core counts and adds."""
 
+import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -10,8 +12,8 @@ import pyarrow as pa
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import AnySummary
-from dashboard.counting import Columns, Rows
-from dashboard.remote import InputFile, RemoteFile
+from dashboard.counting import Columns, Part, Rows, chunks, count_parts, pooled, some
+from dashboard.remote import InputFile
 from dashboard.summaries import BY
 from dashboard.summary_file import parse_summary, write_summary
 
@@ -39,13 +41,9 @@ def summarise_spark(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pandas 3, which has no part in this
         parts = frame.select(*read).mapInArrow(partial(_counted, columns=columns), _PART)
-    counted = parts.rdd
-    if counted.isEmpty():
+    summary = _added_up(parts.rdd.map(_read))
+    if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
-    merged = counted.map(_read).treeReduce(_both)
-    if isinstance(merged, list):
-        raise CalibrationInputError(*merged)
-    summary: AnySummary = merged
     return summary
 
 
@@ -62,57 +60,74 @@ def summarise_spark_files(
 
     ``master``: address of a cluster; None for as many threads on this machine as it has cores.
 
-    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, for
-    files of another machine, and as `summarise_spark` does.
+    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, and
+    as `dashboard.counting.summarise` does.
     """
     master = master or "local[*]"
-    paths = [str(path.resolve()) for path in files if not isinstance(path, RemoteFile)]
-    if len(paths) < len(files):
-        wanted = "paths; of a frame that Spark reads there, calibcore.audit(frame, ...)"
-        raise CalibrationInputError("files", "an address", wanted)
     try:
         from pyspark.errors import PySparkException  # noqa: PLC0415 - of an extra
         from pyspark.sql import SparkSession  # noqa: PLC0415 - the same
     except ImportError as error:
         wanted = 'Spark to be installed: pip install "fractile[spark]"'
         raise CalibrationInputError("master", master, wanted) from error
+    if master.startswith("local"):  # a cluster's workers have a Python of their own
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         session = SparkSession.builder.master(master).appName("fractile").getOrCreate()
     except (PySparkException, OSError) as error:
         wanted = "a Spark cluster, such as local[2] or spark://10.0.0.5:7077, and Java 17"
         raise CalibrationInputError("master", master, wanted) from error
+    context = session.sparkContext
+    shares = chunks(files, columns, context.defaultParallelism)
+    counted = context.parallelize(shares, len(shares)).map(partial(_of_files, columns=columns))
+    return some(_added_up(counted))
+
+
+def _added_up(parts: Any) -> AnySummary | None:
+    """Add up an RDD of summaries, refusals and None in a tree; raise the first refusal."""
+    whole = parts.treeAggregate(None, _both, _both)
+    if isinstance(whole, list):
+        raise CalibrationInputError(*whole)
+    summary: AnySummary | None = whole
+    return summary
+
+
+def _of_files(parts: Sequence[Part], columns: Columns) -> AnySummary | list[str] | None:
+    """Count some parts of files; a refusal is handed on as it is, not as Spark words it."""
     try:
-        frame = session.read.parquet(*paths)
-    except PySparkException as error:
-        raise CalibrationInputError("files", files[0].name, "files of Parquet") from error
-    return summarise_spark(frame, columns.score, columns.outcome, columns.by, columns.count)
+        return count_parts(parts, columns)
+    except CalibrationInputError as error:
+        return _refusal(error)
 
 
 def _counted(batches: Iterable[pa.RecordBatch], columns: Columns) -> Iterator[pa.RecordBatch]:
-    """Count the rows of batches; a refusal is handed on as it is, not as Spark words it."""
-    for batch in batches:
-        rows, part, refusal = Rows(columns), None, None
-        try:
+    """Count the rows of a partition; of a refusal as `_of_files`."""
+    rows, part, refusal = Rows(columns), None, None
+    try:
+        for batch in pooled(batches):
             rows.add(batch)
-            summary = rows.summary
-            part = None if summary is None else write_summary(summary)
-        except CalibrationInputError as error:
-            refusal = _refusal(error)
-        if part is not None or refusal is not None:
-            parts = {"part": pa.array([part], "binary"), "refusal": [refusal]}
-            yield pa.RecordBatch.from_pydict(parts)
+        part = None if rows.summary is None else write_summary(rows.summary)
+    except CalibrationInputError as error:
+        refusal = _refusal(error)
+    yield pa.RecordBatch.from_pydict(
+        {"part": pa.array([part], "binary"), "refusal": pa.array([refusal], pa.list_(pa.string()))}
+    )
 
 
 def _refusal(error: CalibrationInputError) -> list[str]:
     return [error.field, error.actual, error.expected]
 
 
-def _read(row: Any) -> AnySummary | list[str]:
-    return row.refusal or parse_summary(bytes(row.part), "a part")
+def _read(row: Any) -> AnySummary | list[str] | None:
+    if row.refusal is not None:
+        return list(row.refusal)
+    return None if row.part is None else parse_summary(bytes(row.part), "a part")
 
 
 def _both(one: Any, other: Any) -> Any:
     """Add two summaries; of refusals, the first."""
+    if one is None or other is None:
+        return one if other is None else other
     refusals = [part for part in (one, other) if isinstance(part, list)]
     try:
         return refusals[0] if refusals else one + other

@@ -143,8 +143,8 @@ def test_a_refusal_of_a_process_names_file_and_rows(
 
 
 def dying(mark: Path, *, always: bool) -> Any:
-    """Return what counts like `counting._count`, and ends its process at the last file."""
-    count = counting._count  # noqa: SLF001 - to count as it does
+    """Return what counts like `counting.count_parts`, and ends its process at the last file."""
+    count = counting.count_parts
 
     def work(parts: Any, columns: Columns, tell: Any = None) -> Any:
         if parts[0].file.name == "2.parquet" and (always or not mark.exists()):
@@ -162,7 +162,7 @@ def test_a_process_that_is_killed_is_begun_again_once(
     monkeypatch.setattr(counting, "_CHUNK", 4000)
     wanted = Summary.of(rows["p"], rows["y"])
     mark = tmp_path / "died"
-    monkeypatch.setattr(counting, "_count", dying(mark, always=False))
+    monkeypatch.setattr(counting, "count_parts", dying(mark, always=False))
     found = summarise(files, Columns("p", "y"), lambda _: None, processes=2)
     assert mark.exists()
     assert_same(found.whole, wanted)
@@ -173,7 +173,7 @@ def test_a_process_that_is_killed_again_is_told_in_a_sentence(
 ) -> None:
     files, _ = shards
     monkeypatch.setattr(counting, "_CHUNK", 4000)
-    monkeypatch.setattr(counting, "_count", dying(tmp_path / "died", always=True))
+    monkeypatch.setattr(counting, "count_parts", dying(tmp_path / "died", always=True))
     with pytest.raises(CalibrationInputError, match="processes: one that was ended from outside"):
         summarise(files, Columns("p", "y"), lambda _: None, processes=2)
 

@@ -5,6 +5,7 @@ It needs Java 17: `apt-get install openjdk-17-jre-headless`, or any other build 
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,12 +103,30 @@ def test_a_column_that_is_not_there_and_no_row_are_refused(session: Any) -> None
         summarise_spark(frame.where("p > 2"), "p", "y")
 
 
+def test_the_command_counts_in_the_python_that_it_runs_in(
+    tmp_path: Path, shards: list[str]
+) -> None:
+    fractile = Path(sys.executable).with_name("fractile")
+    own = {name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}
+    given = "--score", "p", "--outcome", "y", "--out", str(tmp_path / "week.parquet")
+    done = subprocess.run(
+        [fractile, "summarise", *shards, *given, "--engine", "spark"],
+        env=own | {"PATH": os.defpath}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"{np.size(rows()['p']):,} rows in" in done.stdout
+
+
 @pytest.mark.usefixtures("session")
 def test_the_command_counts_on_spark(tmp_path: Path, shards: list[str]) -> None:
     given = "--score", "p", "--outcome", "y", "--out", str(tmp_path / "week.parquet")
-    done = CliRunner().invoke(main, ["summarise", *shards, *given, "--master", "local[2]"])
+    store = [Path(one).as_uri() for one in shards]
+    done = CliRunner().invoke(main, ["summarise", *store, *given, "--master", "local[2]"])
     assert done.exit_code == 0, done.stderr
-    assert f"{np.size(rows()['p']):,} rows in" in done.stdout
+    refused = CliRunner().invoke(
+        main, ["summarise", *shards, *given, "--score", "q", "--master", "local[2]"]
+    )
+    assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
     columns = "--score", "p", "--outcome", "y", "--resamples", "0"
     audited = CliRunner().invoke(
         main, ["audit", *shards, *columns, "--engine", "spark", "--master", "local[2]"]
