@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from operator import add
@@ -14,12 +14,14 @@ import loky
 import numpy as np
 import psutil
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
+from dashboard.class_columns import CLASS, ClassColumns
 from dashboard.readers.refusal import visible
 from dashboard.remote import InputFile, RemoteFile, opened_by
 from dashboard.summaries import BY
@@ -36,8 +38,14 @@ _CHUNK = 1 << 26
 _PROCESS_BYTES = 1 << 29
 """About what a process takes, by groups twice that."""
 
-_NUMBERS = pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
-_GROUPS = (
+Kinds = tuple[Callable[[pa.DataType], bool], ...]
+_NUMBERS: Kinds = (
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+)
+_GROUPS: Kinds = (
     pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_string,
     pa.types.is_large_string, pa.types.is_date, pa.types.is_null,
 )  # fmt: skip
@@ -54,17 +62,19 @@ class Columns:
     """Which columns are counted, by their names; no other is read."""
 
     score: str
-    """Scores of one event, from 0 to 1."""
+    """Scores of one event, from 0 to 1; with ``classes`` the pattern of those of every class."""
     outcome: str
-    """Whether it happened: booleans, or 0 and 1."""
+    """Whether it happened: booleans, or 0 and 1. Of classes: the name of the true one."""
     by: tuple[str, ...] = ()
     """Groups; of files also parts of their paths, such as ``region=eu``."""
     count: str | None = None
     """How many equal rows each stands for; None for one."""
+    classes: ClassColumns | None = None
+    """What scores of every class are, and which event of theirs is counted."""
 
     @property
     def numbers(self) -> dict[str, str]:
-        """Columns of numbers, by what they are."""
+        """Columns of numbers, by what they are; of scores of classes once these are counted."""
         numbers = {"score": self.score, "outcome": self.outcome}
         return numbers if self.count is None else numbers | {"count": self.count}
 
@@ -72,6 +82,21 @@ class Columns:
     def named(self) -> list[tuple[str, Any]]:
         """All of them, beside what they are; what a caller gave for a name may be none."""
         return [*self.numbers.items(), *(("by", column) for column in self.by)]
+
+    def by_class(self, columns: Iterable[str]) -> dict[str, str]:
+        """Return those of the columns that are scores of classes, by the names of these."""
+        if self.classes is None:
+            return {}
+        others = {self.outcome, self.count, *self.by}
+        return self.classes.by_class(self.score, (one for one in columns if one not in others))
+
+    def kinds(self, columns: Iterable[str]) -> list[tuple[str, str, Kinds]]:
+        """Return what each column that is read is, its name, and what types it may have."""
+        of_classes = self.by_class(columns).values()
+        scores: list[tuple[str, str, Kinds]] = [("score", one, _NUMBERS) for one in of_classes]
+        kinds = {"by": _GROUPS, "outcome": _GROUPS if of_classes else _NUMBERS}
+        named = [pair for pair in self.named if not (of_classes and pair[0] == "score")]
+        return [*scores, *((field, one, kinds.get(field, _NUMBERS)) for field, one in named)]
 
     def check(self, columns: Iterable[object]) -> None:
         """Refuse a frame of an engine, of such columns, without those that are counted."""
@@ -194,6 +219,8 @@ class Part:
     first: int
     """Rows of the file before them."""
     n_rows: int
+    classes: tuple[str, ...] = ()
+    """Whose scores the file has, in the order of its columns."""
 
 
 def summarise(
@@ -239,6 +266,12 @@ def _parts(files: Sequence[InputFile], columns: Columns) -> list[Part]:
     parts = [part for file in files for part in _parts_of(file, columns)]
     if not parts:
         raise CalibrationInputError("files", "no row in any", "files with rows")
+    for part in parts:
+        if {*part.classes} != {*parts[0].classes}:
+            actual = f"other classes in {part.file.name} than in {parts[0].file.name}"
+            raise CalibrationInputError(
+                "score", actual, "columns of the same classes in every file"
+            )
     return parts
 
 
@@ -252,11 +285,12 @@ def _usable(columns: Columns) -> int:
 def _parts_of(file: InputFile, columns: Columns) -> Iterator[Part]:
     """Return the row groups of a file, once its columns are known to be there."""
     opened = _opened(file, columns)
+    classes = tuple(columns.by_class(opened.schema.names))
     for fragment in opened.get_fragments():
         first = 0
         for group in fragment.row_groups:
             if group.num_rows:
-                yield Part(file, (group.id,), first, group.num_rows)
+                yield Part(file, (group.id,), first, group.num_rows, classes)
             first += group.num_rows
 
 
@@ -325,7 +359,7 @@ def _joined(parts: Sequence[Part]) -> list[Part]:
         if joined and joined[-1].file == part.file:
             before = joined.pop()
             n_rows = before.n_rows + part.n_rows
-            joined.append(Part(part.file, before.groups + part.groups, before.first, n_rows))
+            joined.append(replace(before, groups=before.groups + part.groups, n_rows=n_rows))
         else:
             joined.append(part)
     return joined
@@ -336,40 +370,60 @@ def _opened(file: InputFile, columns: Columns) -> ds.Dataset:
         opened = ds.dataset(**opened_by(file), format="parquet", partitioning="hive")
     except (pa.ArrowException, OSError) as error:
         raise CalibrationInputError(file.name, "no Parquet file", "files of Parquet") from error
-    for field, column in columns.named:
+    for field, column, kinds in columns.kinds(opened.schema.names):
         if opened.schema.names.count(column) != 1:
             problem = f"no column {column!r} in {file.name}, or several"
             names = visible(", ".join(opened.schema.names))
             raise CalibrationInputError(field, problem, f"one of its columns: {names}")
         kind = opened.schema.field(column).type
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not any(is_of(plain) for is_of in (_GROUPS if field == "by" else _NUMBERS)):
+        if not any(is_of(plain) for is_of in kinds):
             problem = f"{kind} in column {column!r} of {file.name}"
-            raise CalibrationInputError(field, problem, _WANTED[field])
+            wanted = _WANTED["by"] if kinds is _GROUPS else _WANTED[field]
+            raise CalibrationInputError(field, problem, wanted)
     return opened
 
 
 def _batches(part: Part, columns: Columns, *, threads: bool) -> Iterator[pa.RecordBatch]:
     """Read batches, few at a time, as what is read ahead stays in memory."""
     opened = _opened(part.file, columns)
-    read: dict[str, Any] = {
-        field: ds.field(column).cast("float64") for field, column in columns.numbers.items()
-    }
-    for column in columns.by:
+    classes = columns.by_class(opened.schema.names)
+
+    def plain(column: str) -> pc.Expression:
         kind = opened.schema.field(column).type
-        plain = ds.field(column).cast(kind.value_type) if pa.types.is_dictionary(kind) else None
-        read[f"{BY}{column}"] = ds.field(column) if plain is None else plain
+        field = ds.field(column)
+        return field.cast(kind.value_type) if pa.types.is_dictionary(kind) else field
+
+    read = {f"{BY}{column}": plain(column) for column in columns.by}
+    read |= {field: plain(column).cast("float64") for field, column in columns.numbers.items()
+             if not (classes and field in {"score", "outcome"})}  # fmt: skip
+    if classes:
+        read["outcome"] = plain(columns.outcome).cast("string")
+        read |= {f"{CLASS}{k}": ds.field(column) for k, column in enumerate(classes.values())}
     try:
         for fragment in opened.get_fragments():
             some = fragment.subset(row_group_ids=list(part.groups))
             batches = some.to_batches(
-                schema=opened.schema, columns=read, batch_size=_BATCH, batch_readahead=1,
-                use_threads=threads,
+                schema=opened.schema, columns=read, batch_readahead=1,
+                batch_size=max(_BATCH // max(len(classes), 1), 1), use_threads=threads,
             )  # fmt: skip
-            yield from (batch for batch in batches if batch.num_rows)
+            for batch in batches:
+                if batch.num_rows:
+                    yield _of_event(batch, columns, part)
     except (pa.ArrowException, OSError) as error:
         name = part.file.name
         raise CalibrationInputError(name, "a damaged file", "files of Parquet") from error
+
+
+def _of_event(batch: pa.RecordBatch, columns: Columns, part: Part) -> pa.RecordBatch:
+    """Return a batch with the score of one event, where it has those of classes."""
+    if columns.classes is None:
+        return batch
+    try:
+        return columns.classes.counted(batch, part.classes)
+    except CalibrationInputError as error:
+        actual = f"{error.actual} of {part.file.name}"
+        raise CalibrationInputError(error.field, actual, error.expected) from error
 
 
 @contextmanager
@@ -380,5 +434,5 @@ def _named(where: str) -> Iterator[None]:
     except CalibrationInputError as error:
         names: Mapping[str, str] = {"scores": "score", "hits": "outcome", "groups": "by"}
         field = names.get(error.field, error.field)
-        wanted = error.expected if field == "by" else _WANTED[field]
+        wanted = error.expected if field == "by" else _WANTED.get(field, error.expected)
         raise CalibrationInputError(field, f"{error.actual} of {where}", wanted) from error

@@ -1,7 +1,6 @@
 """The pages' results without a page: what the command reads, fits and evaluates."""
 
 import hashlib
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
-from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.events import OneClass, TopR
 from calibcore.summary import AnySummary
 from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import split_by_date
@@ -30,6 +29,7 @@ from dashboard.settings import (
     is_variant,
     method_by_key,
     method_of,
+    named_event,
     options_of,
 )
 from dashboard.summaries import upload_of
@@ -37,8 +37,6 @@ from dashboard.summary_file import are_summaries, parse_summary
 
 PIPED = Path("-")
 """Stands for what is piped in."""
-
-_RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 
 
 def read_paths(paths: Sequence[InputFile], options: ReadingOptions) -> Upload:
@@ -111,11 +109,6 @@ def opening_event(upload: Upload) -> str:
     return "class" if one_score else "top"
 
 
-def is_rank(text: str) -> bool:
-    """Return whether a text names an event by ranks."""
-    return _RANKED.fullmatch(text) is not None
-
-
 def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     """Return the event that a text names; without one, that on which the pages open.
 
@@ -130,14 +123,7 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     if text is None:
         opens_on_class = names is not None and opening_event(upload) == "class"
         return OneClass(first_class(len(names))) if names and opens_on_class else TopR(1)
-    if names is not None and text in names:
-        return OneClass(names.index(text))
-    match = _RANKED.fullmatch(text)
-    if match is None:
-        classes = f", or a class: {', '.join(names)}" if names else ""
-        raise CalibrationInputError("event", repr(text), f"top-1, within-2{classes}")
-    kind, rank = match.groups()
-    return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
+    return named_event(text, names)
 
 
 def scene_of(  # noqa: PLR0913 - each has a default that serves

@@ -1,10 +1,12 @@
 """What a user has chosen, as one value that the page, the address and the caches share."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.calibrators import CATALOGUE, Calibrator, Choice, Method, Switch, WholeNumber
+from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -17,6 +19,29 @@ NO_METHOD = "none"
 
 CLASS_BINS = 15
 """Bins of the small picture of each class, which has no room for more."""
+
+
+_RANKED = re.compile(r"(top|within)-([1-9]\d*)")
+
+
+def is_rank(text: str) -> bool:
+    """Return whether a text names an event by ranks."""
+    return _RANKED.fullmatch(text) is not None
+
+
+def named_event(text: str, names: Sequence[str] | None) -> ChosenEvent:
+    """Return the event that ``top-1``, ``within-2`` and so on, or the name of a class, names.
+
+    ``names``: of the classes, if they are known. Raises `CalibrationInputError` for what is none.
+    """
+    if names is not None and text in names:
+        return OneClass(names.index(text))
+    match = _RANKED.fullmatch(text)
+    if match is None:
+        classes = f", or a class: {', '.join(names)}" if names else ""
+        raise CalibrationInputError("event", repr(text), f"top-1, within-2{classes}")
+    kind, rank = match.groups()
+    return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
 
 
 USUAL = (

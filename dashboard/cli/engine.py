@@ -8,6 +8,7 @@ from typing import Any
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import AnySummary
+from dashboard.class_columns import KINDS, STAR, ClassColumns
 from dashboard.counting import Columns, summarise
 from dashboard.engines import summarise_on
 from dashboard.readers import Upload
@@ -48,7 +49,8 @@ class Counting:
             if given[field] is None:
                 wanted = "the column, as an engine reads no other"
                 raise CalibrationInputError(field, "none beside an engine", wanted)
-        columns = Columns(given["score"], given["outcome"], given["by"], given["count"])
+        classes = _classes(given["score"], given.get("values"), given.get("event"))
+        columns = Columns(given["score"], given["outcome"], given["by"], given["count"], classes)
         address = given.get("scheduler") or given.get("master")
         return cls(columns, engines.pop(), address, given.get("processes"))
 
@@ -64,7 +66,23 @@ class Counting:
     def options(self) -> list[str]:
         """The options again, without an address, which may be nobody else's business."""
         named = [*self.columns.numbers.items(), *(("by", one) for one in self.columns.by)]
+        if (of := self.columns.classes) is not None:
+            named += [("values", of.values), ("event", of.event)]
         return list(chain(("--engine", self.engine), *((f"--{kind}", one) for kind, one in named)))
+
+
+def _classes(score: str, values: str | None, event: str | None) -> ClassColumns | None:
+    """Return what the scores of classes are; None where one column is the score."""
+    if STAR not in score:
+        if event is not None:
+            wanted = "--score with a star, such as 'logit_*', for scores of every class"
+            raise CalibrationInputError("event", f"{event!r} of one column of scores", wanted)
+        return None
+    for kind in KINDS:
+        if values == kind:
+            return ClassColumns(kind, event or "top-1")
+    wanted = "logits or probabilities, which the scores of the classes are"
+    raise CalibrationInputError("values", values or "nothing said", wanted)
 
 
 def counted_upload(

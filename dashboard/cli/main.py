@@ -116,6 +116,7 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
         "  fractile summarise logs --score p --outcome y --by region --by device -o week.parquet\n"
+        "  fractile summarise logs --score 'logit_*' --values logits --outcome y -o week.parquet\n"
         "  fractile summarise s3://bucket/logs --score p --outcome y -o week.parquet\n"
         "  fractile audit week.parquet --report report.html\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
@@ -257,7 +258,9 @@ _COUNTS: tuple[Callable[[Any], Any], ...] = (
 _READING: tuple[Callable[[Any], Any], ...] = (
     _FILES,
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
-    click.option("--score", metavar="COLUMN", help="The score of one event."),
+    click.option(
+        "--score", metavar="COLUMN", help="The score of one event; with --engine also 'logit_*'."
+    ),
     click.option(
         "--weight", metavar="COLUMN", help="Sampling weights: rows drawn with unequal chances."
     ),
@@ -571,9 +574,23 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
 
 @main.command(epilog=_EXAMPLES["summarise"])
 @_FILES
-@click.option("--score", metavar="COLUMN", required=True, help="The score of the event.")
 @click.option(
-    "--outcome", metavar="COLUMN", required=True, help="Whether it happened: 0, 1 or booleans."
+    "--score",
+    metavar="COLUMN",
+    required=True,
+    help="The score of the event; or, such as 'logit_*', those of every class, named by the star.",
+)
+@click.option(
+    "--outcome",
+    metavar="COLUMN",
+    required=True,
+    help="Whether it happened: 0, 1 or booleans. Of classes: the name of the true one.",
+)
+@click.option(
+    "--values", type=click.Choice(["logits", "probabilities"]), help="What scores of classes are."
+)
+@click.option(
+    "--event", metavar="EVENT", help="Of scores of classes: top-1 (the default), within-2, a class."
 )
 @_BY
 @click.option(

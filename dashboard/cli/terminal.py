@@ -26,14 +26,14 @@ from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
 from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
-from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
 from dashboard.remote import InputFile
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, is_rank
 from dashboard.summary_file import are_summaries
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.take_home.files import calibrator_file
@@ -63,7 +63,10 @@ _SERVES = (
 """Options of an audit that a summary allows."""
 
 
-COUNTED_BY = "score", "outcome", "count", "by", "engine", "scheduler", "master", "processes"
+COUNTED_BY = (
+    "score", "outcome", "values", "event", "count", "by", "engine", "scheduler", "master",
+    "processes",
+)  # fmt: skip
 """Options of an audit of rows that are counted first."""
 
 

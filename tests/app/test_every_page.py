@@ -99,12 +99,14 @@ def test_scores_alone_open(path: str) -> None:
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.4, 1, 300)
     data = top_1_file(scores, rng.random(300) < scores - 0.1)
-    check_opens(open_upload(("scores.csv", data), path=path, measures="all"))
+    check_opens(open_upload(("scores.csv", data), path=path, measures="all", methods="platt"))
 
 
 @each_page
 def test_a_part_of_the_rows_and_their_groups_open(path: str) -> None:
     by_group = {"method": "by_group", "group": "seatbelt"}
-    page = open_page(path, sample="crash_survival", only="sex", only_which="female", **by_group)
+    page = open_page(
+        path, sample="crash_survival", only="sex", only_which="female", methods="platt", **by_group
+    )
     check_opens(page)
     assert "Filtered to sex" in " ".join(bodies(page))
