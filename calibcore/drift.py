@@ -232,9 +232,10 @@ def compare_batches(
     >>> scores = rng.random(4000)
     >>> hits = rng.random(4000) < scores
     >>> audited = tally(scores[:2000], hits[:2000])
-    >>> compare_batches(audited, tally(scores[2000:], hits[2000:])).moved
+    >>> compare_batches(audited, tally(scores[2000:], hits[2000:]), n_draws=200).moved
     ()
-    >>> [row.key for row in compare_batches(audited, tally(scores**2, hits)).beyond_the_frequency]
+    >>> worse = compare_batches(audited, tally(scores**2, hits), n_draws=200)
+    >>> [row.key for row in worse.beyond_the_frequency]
     ['mean_gap', 'ks_error', 'event_brier', 'event_nll', 'mean_score']
     """
     n_draws = n_draws or rule.n_draws

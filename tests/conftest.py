@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests.reviewed")  # its failures show what differs
 
-settings.register_profile("fast", deadline=None, max_examples=50, derandomize=True, database=None)
+settings.register_profile("fast", deadline=None, max_examples=25, derandomize=True, database=None)
 settings.register_profile(
     "thorough",
     deadline=None,
