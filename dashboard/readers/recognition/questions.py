@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from calibcore.probabilities import softmax
-from dashboard.readers.recognition.columns import Hypothesis, Scores, claims_score, sums_to
+from dashboard.readers.recognition.columns import (
+    Hypothesis,
+    Scores,
+    claims_score,
+    outcome_marks,
+    sums_to,
+)
 from dashboard.readers.recognition.features import Feature, says_event, says_the_same, table_of
 from dashboard.readers.recognition.groups import names_rows
 from dashboard.readers.recognition.outcomes import speaks_of_event
@@ -49,6 +55,9 @@ _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
 _MOST_ANSWERS, _MOST_SCORES, _MOST_STATUSES = 5, 12, 12
+
+_FEW_ROWS = 10
+"""Of fewer rows of an outcome a score may well tell all apart."""
 
 _ROUNDED = 0.0051
 """So far a share may be from the same in whole percent."""
@@ -133,6 +142,7 @@ def ask(
         likeliests = [likeliest[h.scores] if h.scores else h for h in likeliests]
         raise which_scores(likeliests, features, options)
     _ask_of_score(best, features, options)
+    _ask_of_decision(best, features, options)
     rivals = [
         h for h in others
         if h is not best and h.scores == best.scores and _truths(h) != _truths(best)
@@ -319,6 +329,44 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Readin
     raise Question(
         f"column {quoted(own.name)}", "no other column that can be the score",
         "Is this the score of the model?", answers if likely else answers[::-1],
+    )  # fmt: skip
+
+
+def _ask_of_decision(
+    best: Hypothesis, features: Sequence[Feature], options: ReadingOptions
+) -> None:
+    """Ask of an outcome that is one above some score and the other below what decided it."""
+    if "cut from the score" not in best.evidence or len(best.outcome) != 1 or best.one is None:
+        return
+    score, own = features[best.one], features[best.outcome[0]]
+    marks = outcome_marks(own)
+    if marks is None or (own.name, "outcome") in options.roles:
+        return
+    values = score.column.values.astype(np.float64)
+    yes = max((0, 1), key=lambda kind: np.nanmean(values[marks == kind]))
+    others = marks == 1 - yes
+    if min((marks == yes).sum(), others.sum()) < _FEW_ROWS:
+        return
+    kind = quoted(own.kinds[0][(own.main or ())[yes]], 20)
+    least = np.nanmin(values[marks == yes])
+    if np.nanmax(values[others]) >= least:
+        return
+    text = f"{kind} in each row with a score of at least {least:.4g}, and in no other"
+    answers = [
+        Answer(quoted(f.name), "Which of its values are the event may come next.",
+               _change([(f.place, "outcome"), (own.place, "left out")], features, options))
+        for f in sorted(features, key=lambda f: -f.claims_outcome)
+        if f.place not in {score.place, own.place} and 2 <= f.n_kinds <= _MOST_STATUSES
+        and (f.kind == "text" or f.whole) and not names_rows(f)
+    ][:_MOST_ANSWERS - 2]  # fmt: skip
+    raise Question(
+        f"column {quoted(own.name)}", text, "What was decided by the score is no outcome. "
+        "Which column says what happened?",
+        (*answers,
+         Answer("None: the score decided it", "The outcomes are in another file.",
+                _change([(own.place, "left out")], features, options)),
+         Answer(f"{quoted(own.name)} happened so", "Then the score tells all outcomes apart.",
+                _change([(own.place, "outcome")], features, options))),
     )  # fmt: skip
 
 
