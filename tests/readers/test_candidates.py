@@ -159,3 +159,30 @@ def test_1_is_the_first_of_two_classes_1_and_2_if_the_scores_say_so(*, turned: b
     data = table("p1,p2,result", RISK, (1 - RISK).round(4), result)
     upload = read("a.csv", data, roles=(("result", "outcome"),))
     np.testing.assert_array_equal(labels(upload), 1 - HAPPENED)
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.4])
+def test_what_the_score_decided_is_no_outcome(limit: float) -> None:
+    decided = np.where(RISK >= limit, "Y", "N")
+    found = np.where(HAPPENED, np.where(np.arange(N) % 2, "invasive", "in situ"), "none")
+    data = table("ai_risk,recalled,histology", RISK, decided, found)
+    question = asked(data)
+    assert question.actual.startswith('"Y" in each row with a score of at least')
+    labels_ = [answer.label for answer in question.answers]
+    assert labels_ == ['"histology"', "None: the score decided it", '"recalled" happened so']
+    next_ = asked(data, **question.answers[0].change)
+    assert {"invasive", "in situ"} <= {answer.label for answer in next_.answers}
+    kept = read("a.csv", data, **question.answers[2].change)
+    np.testing.assert_array_equal(labels(kept), decided == "Y")
+
+
+def test_of_two_columns_without_a_name_neither_is_taken() -> None:
+    cover = np.clip(RISK + _RNG.normal(0, 0.1, N), 0, 1).round(3)
+    question = asked(table("pa,maxent,forest_frac", HAPPENED, RISK, cover))
+    assert question.actual.startswith("2 readings of the score")
+
+
+def test_a_quantity_among_others_is_asked_about() -> None:
+    cover = np.clip(0.3 + 0.4 * RISK + _RNG.normal(0, 0.05, N), 0, 1).round(3)
+    data = table("age,ejection_fraction,target", (90 * RISK).round(), cover, HAPPENED)
+    assert "Is this the score of the model?" in str(asked(data))

@@ -56,6 +56,9 @@ _WEAK = 3.0
 
 _MOST_ANSWERS, _MOST_SCORES, _MOST_STATUSES = 5, 12, 12
 
+_SURELY_FORETOLD = 2.9
+"""Evidence of an outcome foretold, from which a number without a name beside others is a score."""
+
 _FEW_ROWS = 10
 """Of fewer rows of an outcome a score may well tell all apart."""
 
@@ -132,7 +135,11 @@ def ask(
         and not _same_order(best.scores, h.scores, features)
         and not _same_classes(best.scores, h.scores, features)
     ]  # fmt: skip
-    rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
+    rivals += [
+        h for h in others
+        if h not in rivals
+        and (is_second_score(best, h, features) or _is_as_nameless(best, h, features))
+    ]  # fmt: skip
     if rivals:
         rivals = _all_alike(best, rivals, others, features)
         likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
@@ -190,6 +197,17 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
     # A risk factor, or what follows from the outcome, often foretells more than the score does.
     surer = claims_score(second) > claims_score(own) == 0 < other.rises
     return not one_order(own, second) and (surer or other.rises > best.rises / 2)
+
+
+def _is_as_nameless(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether nothing names either column the score, and both are shares."""
+    if best.one is None or other.one in (None, best.one) or not same_roles_beside(best, other):
+        return False
+    named = {"called a score", "same words"}
+    return not any(
+        named & h.evidence.keys() or _NO_SCORE & h.evidence.keys()
+        or "from 0 to 1" not in h.evidence for h in (best, other)
+    ) and not one_order(features[best.one], features[other.one])  # fmt: skip
 
 
 def _all_alike(
@@ -317,7 +335,14 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Readin
     if best.one is None or not best.is_whole:
         return
     own = features[best.one]
-    sure = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
+    sure = bool({"called a score", "same words"} & best.evidence.keys())
+    beside = any(
+        f.is_number and not f.is_decided and not names_rows(f) and not f.counts_up
+        for f in features if f.place not in roles_of(best)
+    )  # fmt: skip
+    foretold = best.evidence.get("foretold", 0.0)
+    unlike = beside and "called another number" in best.evidence
+    sure |= not unlike and foretold > (_SURELY_FORETOLD if beside else 0)
     sure = (sure or best.prediction is not None) and "called unsure" not in best.evidence
     odds = is_called_odds(own.name)
     if (sure and not odds) or not own.words or (own.name, "score") in options.roles:
