@@ -189,9 +189,27 @@ def test_every_figure_shown_is_of_the_chosen_rows(rows: str, which: str) -> None
     assert said.sentence.endswith(
         f"isotonic regression is {table[2][3]} on the rows of its fit, {table[2][4]} on others."
     )
-    briers, (steps, bars) = found.briers(which), said.pictures
+    briers = found.briers(which)
     best = briers.index(min(briers))
     assert f"**{CALIBRATORS[best]}** is best: Brier score **{briers[best]:.3f}**" in said.sentence
+    others = [f"{briers[k]:.3f} ({name.lower()})" for k, name in enumerate(CALIBRATORS)]
+    assert f"against {' and '.join(one for one in others if one != others[best])}." in said.sentence
+    assert said.sentence.startswith(
+        f"On the {rows} rows of the fit, " if which == "fit" else "On 10,000 other rows, "
+    )
+
+
+@pytest.mark.parametrize(("rows", "which"), [("50", "other"), ("500", "fit")])
+def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
+    at = start_of(LESSON, chosen={"rows": rows, "evaluate": which})
+    found = find(at, int(rows))
+    briers, (steps, bars) = found.briers(which), show(at).pictures
+    best = briers.index(min(briers))
+    written = [label.text for label in bars.figure.layout.annotations]
+    assert written == [f"<b>{b:.3f}</b>" if b == min(briers) else f"{b:.3f}" for b in briers]
+    n_rows = f"the {rows} rows of the fit" if which == "fit" else "10,000 other rows"
+    assert bars.text.startswith(f"Brier score on {n_rows}; {CALIBRATORS[best].lower()} has the")
+    assert bars.figure.layout.yaxis.range[1] > max(briers)
     shown_bars, *dots = bars.figure.data
     assert list(shown_bars.y) == briers
     marked = [k for k, colour in enumerate(shown_bars.marker.color) if colour == LIGHT.score]
