@@ -30,7 +30,7 @@ from dashboard.texts import laboratory as words
 MOST_STATES = 2_000
 """States kept, of about 15 kB each."""
 
-PROJECTED, HIGHER = 1.5, 1.1
+PROJECTED, HIGHER = 1.5, 1.2
 """So much larger is the type of a figure that is projected, and so much higher is the figure."""
 
 HIGHEST = 370

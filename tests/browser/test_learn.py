@@ -157,8 +157,11 @@ def test_question_picture_and_takeaway_are_on_the_first_screen(
         turn_over(page, lesson)
 
 
-def test_the_six_pictures_are_whole_on_a_projector(open_page: OpenPage) -> None:
-    page = open_page("learn?lesson=luck&size=projector", width=1024)
+@pytest.mark.parametrize(
+    "key", first_and_long(["luck", *(one.key for one in LESSONS if one.key != "luck")])
+)
+def test_pictures_are_whole_on_a_projector(open_page: OpenPage, key: str) -> None:
+    page = open_page(f"learn?lesson={key}&size=projector", width=1024)
     page.set_viewport_size({"width": 1024, "height": 768})
     settle(page)
     assert lowest_picture(page) <= 768
