@@ -82,6 +82,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 /* A card is its link: it takes clicks wherever they fall. */
 [class*="st-key-card_"] { position: relative; }
 [class*="st-key-card_"] [data-testid="stElementContainer"]:has(a) { position: static; }
+.st-key-next a { padding-inline: 0; }
 [class*="st-key-card_"] a { background: none; padding-inline: 0; }
 [class*="st-key-card_"] a::after { content: ""; position: absolute; inset: 0; z-index: 1; }
 [class*="st-key-card_"] img { width: 144px; max-width: none; }
@@ -183,8 +184,11 @@ def hide_on_phones(prefix: str) -> None:
 
 
 def project() -> None:
-    """Enlarge the type, so that a hall can read it."""
-    st.html("<style>html { font-size: 22px; }</style>")
+    """Enlarge the type, so that a hall can read it, to as large a share of any screen."""
+    st.html(
+        "<style>html { font-size: max(17px, 2.2vh); }"
+        ' [data-testid="stMainBlockContainer"] { padding-top: 3.75rem; }</style>'
+    )
 
 
 def palette() -> Palette:

@@ -23,7 +23,7 @@ from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
 from dashboard.cli.engine import Counting, counted_upload
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
-from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, read_paths, scene_of
@@ -49,7 +49,7 @@ from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import refusal
 from dashboard.views.decisions.document import Choices, selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
-from dashboard.views.overview.document import details_of, measures_of, measures_table
+from dashboard.views.overview.document import details_of, measures_table
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}

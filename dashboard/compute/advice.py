@@ -15,7 +15,7 @@ from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import splits_by_date
 from dashboard.compute.split import groupings, of_evaluated
 from dashboard.compute.subgroups import DriftResults, find_drift, find_groups, is_of_two
-from dashboard.compute.uncertainty import screen
+from dashboard.compute.uncertainty import closer_look, measures_of, screen
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key
 from dashboard.texts.advice import (
@@ -171,3 +171,11 @@ def steps_of(
         advised_group="" if recommendation is None else advised_group(scene, recommendation),
     )
     return with_correction(next_steps(evidence), find_correction(scene) if last else None)
+
+
+def first_step(scene: Scene) -> Step:
+    """Return what the first page recommends first, when all that it rests on is known."""
+    inference = None
+    if scene.n_resamples:
+        inference = closer_look(scene, measures_of(scene, full=False), lambda _: None)
+    return steps_of(scene, inference, classes_of(scene))[0]

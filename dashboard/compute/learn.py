@@ -33,6 +33,9 @@ MOST_STATES = 2_000
 PROJECTED, HIGHER = 1.5, 1.2
 """So much larger is the type of a figure that is projected, and so much higher is the figure."""
 
+HIGHEST = 370
+"""Pixels that a projected figure has at most, so that a small projector shows the whole of it."""
+
 
 class SentFigure(LightFigure):
     """A figure that was written before; text costs the garbage collector nothing."""
@@ -119,7 +122,7 @@ def _enlarged(content: Any, by: float) -> Any:
         elif key == "line" and isinstance(part.get("width"), int | float):
             larger[key] = {**part, "width": by * part["width"]}
         elif key == "height":
-            larger[key] = round(HIGHER * part)
+            larger[key] = min(round(HIGHER * part), HIGHEST)
         elif key == "margin":
             larger[key] = {side: by * room for side, room in part.items()}
     return larger

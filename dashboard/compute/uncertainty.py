@@ -12,7 +12,7 @@ from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
 from calibcore.inference.refits import N_DRAWS, Refits, refit
-from calibcore.metrics import Measure, Options
+from calibcore.metrics import EventMeasure, Measure, Options
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels
@@ -21,6 +21,7 @@ from dashboard.compute.split import evaluated_rows, whole_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD, Settings, method_by_key
+from dashboard.texts.measures import listed
 
 Result = TypeVar("Result")
 
@@ -49,15 +50,24 @@ class Screening:
     """Name of the set."""
 
 
-def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -> Inference:
-    """Find the uncertainty of listed measures on one set, once for each plan."""
+def measures_of(scene: Scene, *, full: bool) -> tuple[Measure, ...]:
+    """List the measures that tell something of a scene, all or those that matter most."""
+    n_classes = None if scene.class_names is None else len(scene.class_names)
+    every = listed(full=full, n_classes=n_classes, event=scene.settings.event)
+    if scene.upload.summary is None:
+        return every
+    return tuple(one for one in every if isinstance(one, EventMeasure))
+
+
+def closer_look(scene: Scene, measures: tuple[Measure, ...], progress: Progress) -> Inference:
+    """Find the uncertainty of measures on one set, once for each plan."""
     evaluated = scene.evaluated
     # Of counted rows neighbours are drawn together, so that their number is no matter.
     counted = isinstance(evaluated.before.event, CountedScores)
     n_drawn = 1 if counted else evaluated.n_samples
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // n_drawn)
     n_resamples = min(scene.n_resamples, affordable)
-    plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
+    plan = Plan(measures, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by
     in_folds = scene.result.crossed is not None and scene.chosen == "test"
 

@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 from dashboard.figures.layout import TEXT_SIZE
 from dashboard.figures.palette import Palette
 
-MARGIN = 108
+MARGIN = 126
 """Pixels to the right of a graph whose lines are named there."""
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

@@ -41,6 +41,11 @@ USUAL_SHARE = 0.01
 
 Mask = NDArray[np.bool_]
 
+_ODDS_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+"""Scores that are named on axes of log-odds, whose ends are the first and the last."""
+
+_FAR = math.log(_ODDS_TICKS[-1] / (1 - _ODDS_TICKS[-1]))
+
 MOST_ROWS = 1000
 """Rows of a cloud, at most."""
 
@@ -111,6 +116,51 @@ def shift_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> g
     return _laid_out(figure, "Change in score", side, MARGIN).update_layout(
         yaxis={**axis, "domain": list(_ABOVE), **pp_ticks(-limit, limit)}
     )
+
+
+def odds_graph(curves: Sequence[NamedCurve], palette: Palette) -> go.Figure:
+    """Draw the log-odds of calibrated scores against those of scores.
+
+    ``curves``: what is drawn, as far as neither score is 0% or 100%. The dotted line leaves scores
+    as they are.
+    """
+    figure, ends = go.Figure(), list[LineEnd]()
+    figure.add_scatter(
+        x=[-_FAR, _FAR], y=[-_FAR, _FAR], mode="lines", name="unchanged", hoverinfo="skip",
+        line={"color": palette.neutral, "width": 1, "dash": "dot"},
+    )  # fmt: skip
+    for named, look in zip(curves, _looks(curves, palette), strict=True):
+        with np.errstate(divide="ignore"):
+            x, y = (np.log(p) - np.log1p(-p) for p in (named.curve.score, named.curve.calibrated))
+        inside = (np.abs(x) <= _FAR) & np.isfinite(y)
+        if not inside.any():
+            continue
+        x, y = x[inside], y[inside]
+        shown = thin(x, y)
+        figure.add_scatter(
+            x=x[shown].astype(np.float32),
+            y=y[shown].astype(np.float32),
+            mode="lines",
+            name=named.name,
+            line=look.line,
+            hoverinfo="skip",
+        )
+        ends.append(LineEnd(named.name, float(y[-1] / _FAR + 1) / 2, look))
+    name_ends(figure, ends, pixels=HEIGHT - 72)
+    layout = base_layout("Calibration map on log-odds")
+    return figure.update_layout(
+        layout,
+        margin={**layout["margin"], "r": MARGIN},
+        xaxis=_odds_axis("Score", _ODDS_TICKS[1::2]),  # as many as a phone has room for
+        yaxis=_odds_axis("Calibrated score", _ODDS_TICKS),
+    )
+
+
+def _odds_axis(title: str, named: Sequence[float]) -> dict[str, object]:
+    places = [math.log(p / (1 - p)) for p in named]
+    names = [f"{100 * p:g}%" for p in named]
+    axis = share_axis(title, (0, 1))
+    return axis | {"range": [-_FAR, _FAR], "tickvals": places, "ticktext": names}
 
 
 def cloud_graph(

@@ -27,7 +27,7 @@ from dashboard.compute.comparison import (
 from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_slices
-from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -64,7 +64,7 @@ from dashboard.views.decisions.document import document as decisions
 from dashboard.views.ks_graphs.document import document as graphs
 from dashboard.views.ks_graphs.document import note_of as graphs_note
 from dashboard.views.overview.document import document as overview
-from dashboard.views.overview.document import measure_notes, measures_of, measures_table
+from dashboard.views.overview.document import measure_notes, measures_table
 from dashboard.views.subgroups.document import document as subgroups
 from dashboard.views.subgroups.document import order_of
 

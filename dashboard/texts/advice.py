@@ -59,6 +59,11 @@ class Step:
         """What, without why: the words in bold at its head."""
         return self.sentence.partition("**")[2].partition("**")[0]
 
+    @property
+    def as_next(self) -> str:
+        """What is recommended first, as each page says it."""
+        return f"{NEXT}: {self.lead}"
+
     since: tuple[str, ...] = ()
     """Column of dates, and the first and last period to which the link filters all pages; empty for
     none.

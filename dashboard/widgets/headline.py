@@ -5,11 +5,12 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.compute.advice import first_step
 from dashboard.compute.verdict import notes_of, verdict_blocks
 from dashboard.document.blocks import Sentences
 from dashboard.opening import choices
 from dashboard.scene import Scene
-from dashboard.texts.advice import BY_GROUP, Step
+from dashboard.texts.advice import BY_GROUP, NEXT, Step
 from dashboard.texts.classes import opened
 from dashboard.texts.design import design_line
 from dashboard.texts.numbers import escape_markdown
@@ -40,14 +41,28 @@ def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
     """Show the verdict of each side as a heading: what is found, its size, what it rests on.
 
     ``notes``: whether what may mislead is said too, where no details follow. Return the place
-    below, for what is recommended.
+    below, for what is recommended first.
     """
     with st.container(key="verdict", gap="small"):
         write(*verdict_blocks(scene))
-        place = st.empty()
+        place = promise_next()
     if notes:
         show_notes(scene, notes_of(scene))
     return place
+
+
+def promise_next() -> DeltaGenerator:
+    """Return the place of what is recommended first, which `show_next` fills at a page's end."""
+    place = st.empty()
+    place.markdown(f":small[{NEXT} \u2026]")  # as high as what follows
+    return place
+
+
+def show_next(scene: Scene, place: DeltaGenerator) -> None:
+    """Show what is recommended first, as a link to the page that says why."""
+    step = first_step(scene)
+    with place.container(key="next"):
+        show_link("overview", step.as_next)
 
 
 def show_notes(scene: Scene, notes: Sentences) -> None:

@@ -82,7 +82,10 @@
       }
       y += low + GAP / 2;
     }
-    const address = wrapped(location.href.replace(/(.{90})/g, '$1 '), width - 2 * GAP);
+    // This computer's own name leads nobody else anywhere, so that its pages are named alone.
+    const local = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
+    const shown = local ? location.pathname + location.search : location.href;
+    const address = wrapped(shown.replace(/(.{90})/g, '$1 '), width - 2 * GAP);
     texts(svg, address, GAP, y, style.color, false);
     const height = y + address.length * LINE + GAP;
     svg.setAttribute('width', width);

@@ -68,7 +68,7 @@ def table(page: AppTest) -> str:
 def test_a_score_map_shows_its_curve_and_its_correction() -> None:
     page = open_page("maps", sample=GARMENTS)
     assert not page.exception
-    check_charts(page, ["Maps", "Maps", *AT_T])
+    check_charts(page, ["Maps", "Maps", "Maps", *AT_T])
     curves = drawn(page, "Calibration map")
     assert {"Spline", "Beta", "Isotonic"} < set(curves)
     calibration, _ = sample_sets(GARMENTS)
@@ -134,7 +134,7 @@ def _pair(outcomes: EventScores) -> tuple[np.ndarray, np.ndarray]:
 
 def test_knots_are_moved_by_hand() -> None:
     page = open_page("maps", sample=GARMENTS, by_hand=KNOTS, spline_n_knots="9")
-    check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
+    check_charts(page, ["Maps", "Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
     fit_on, evaluate_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
     swept = knot_sweep(fit_on, evaluate_on, SplineCalibration(constrained=True), range(3, 31))
     lines = drawn(page, "KS error by number of knots")
@@ -153,7 +153,7 @@ def test_knots_are_moved_by_hand() -> None:
 def test_two_classes_and_nothing_chosen_are_drawn(method: str) -> None:
     page = open_page("maps", sample="crash_survival", event="class", method=method)
     assert not page.exception
-    check_charts(page, ["Maps", "Maps", *AT_T])
+    check_charts(page, ["Maps", "Maps", "Maps", *AT_T])
 
 
 def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
@@ -180,10 +180,10 @@ def test_scores_alone_say_what_is_missing() -> None:
     page = open_upload(("alone.csv", top_scores(300)), path="maps")
     assert not page.exception
     assert words.ONLY_SCORES in bodies(page)
-    check_charts(page, ["Maps", "Maps"])
+    check_charts(page, ["Maps", "Maps", "Maps"])
     page.segmented_control(key="by_hand_seen").set_value("knots").run()
     assert not page.exception
-    check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
+    check_charts(page, ["Maps", "Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
 
 
 @pytest.mark.parametrize("by_hand", ["temperature", KNOTS])

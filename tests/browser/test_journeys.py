@@ -54,6 +54,25 @@ def test_the_headlines_and_the_picture_are_the_first_screen(
     assert all(len(text.split()) <= 20 for text in headlines)
 
 
+@pytest.mark.parametrize(("width", "height"), first_and_long([(390, 844), (1440, 900)]))
+def test_what_to_do_next_is_on_the_first_screen(
+    open_page: OpenPage, width: int, height: int
+) -> None:
+    for path in ("reliability", "ks", "maps", "subgroups"):
+        page = open_page(f"{path}?resamples=0", width=width)
+        page.set_viewport_size({"width": width, "height": height})
+        link = page.get_by_role("link", name=re.compile("^Recommended: "))
+        expect(link).to_be_visible()
+        settle(page)
+        picture = page.locator(".js-plotly-plot").first
+        for held in (link, picture) if width > 1000 else (link,):
+            box = held.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height, path
+    click(link)
+    page.wait_for_url(re.compile(r":\d+/(\?|$)"))
+
+
 def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     page = open_page("?data=file")
     table = np.zeros((20, 3))

@@ -1,10 +1,18 @@
 """Maps, triangles, sweeps and learning curves: what is drawn is what was found."""
 
+import math
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore.calibrators import FittedTemperature, HistogramBinning, SplineCalibration
+from calibcore.calibrators import (
+    BetaCalibration,
+    FittedTemperature,
+    HistogramBinning,
+    PlattScaling,
+    SplineCalibration,
+)
 from calibcore.curves import (
     ClassMoves,
     KnotSweep,
@@ -31,6 +39,7 @@ from dashboard.figures.maps import (
     cloud_graph,
     leaves_bins_out,
     map_graph,
+    odds_graph,
     shift_graph,
     triangle,
 )
@@ -101,6 +110,34 @@ def test_curves_are_drawn_as_they_are_over_the_histogram(side: Side, keep: Keep)
     assert_allclose(upper, side.binned.upper[filled], rtol=1e-12)
     assert_allclose(seen.y - seen.error_y.arrayminus, side.binned.lower[filled], atol=1e-12)
     assert list(trace(figure, "unchanged").y) == [0, 1]
+
+
+def test_on_log_odds_platt_is_a_line_and_beta_has_a_slope_at_each_end(keep: Keep) -> None:
+    rows = events(2_000)
+    platt = PlattScaling().fit(rows.scores, rows.hits)
+    beta = BetaCalibration().fit(rows.scores, rows.hits)
+    steps = NamedCurve("Steps", ScoreCurve(np.array([0.0, 0.5, 0.5, 1]), np.array([0.0, 0, 1, 1])))
+    drawn = [NamedCurve("Platt", score_curve(platt)), NamedCurve("Beta", score_curve(beta)), steps]
+    figure = odds_graph(drawn, LIGHT)
+    keep("maps_odds", figure)
+    assert {*names_of(figure)} == {"Platt", "Beta"}  # steps at 0% and 100% have no log-odds
+    for fitted, name in ((platt, "Platt"), (beta, "Beta")):
+        line = trace(figure, name)
+        assert len(line.x) <= 1_000
+        scores = 1 / (1 + np.exp(-line.x.astype(float)))
+        odds = [math.log(p / (1 - p)) for p in fitted.predict(scores).tolist()]
+        assert_allclose(line.y, odds, atol=1e-4)
+    line = trace(figure, "Platt")
+    assert_allclose(line.y, platt.slope * line.x + platt.intercept, atol=1e-5)
+    line = trace(figure, "Beta")
+    low, high = (
+        float((line.y[b] - line.y[a]) / (line.x[b] - line.x[a])) for a, b in ((0, 1), (-2, -1))
+    )
+    assert (low, high) == pytest.approx((beta.a, beta.b), abs=0.02)
+    assert abs(beta.a - beta.b) > 0.05
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        for place, text in zip(axis.tickvals, axis.ticktext, strict=True):
+            assert float(text.removesuffix("%")) == pytest.approx(100 / (1 + math.exp(-place)))
 
 
 def test_a_step_is_level_and_its_jump_upright(side: Side) -> None:

@@ -10,7 +10,13 @@ import pytest
 from dashboard.learn import data
 from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
-from dashboard.learn.tempered import TemperedPrediction, at_temperature, fitted_temperature
+from dashboard.learn.tempered import (
+    HEAD,
+    TemperedPrediction,
+    at_temperature,
+    fitted_temperature,
+    row,
+)
 from dashboard.views.maps.results import temperatures
 from dashboard.views.maps.words import BY_HAND
 from tests import reference
@@ -118,3 +124,42 @@ def test_the_entropy_rises_with_the_temperature_and_the_nll_has_a_least_value() 
     note = LESSON.show(start_of(LESSON)).note
     assert f"only rises with T: {every[0].entropy:.3f} at T = 0.251" in note
     assert f"{every[-1].entropy:.3f} at T = 3.98" in note
+    least = min([*every, at_temperature(fitted_temperature())], key=lambda one: one.nll)
+    assert note.endswith(f"has a least value: {least.nll:.3f} at T = {least.temperature:.3g}.")
+
+
+@pytest.mark.parametrize("word", ["0.251", "1", "2"])
+def test_the_bars_of_the_row_are_written_at_their_classes(word: str) -> None:
+    rows = data.sample().test
+    logits = [z / float(word) for z in rows.logits[ROW].astype(float).tolist()]
+    scores = dict(zip(rows.class_names, reference.softmax([logits])[0], strict=True))
+    picture = shown(word).pictures[0]
+    [bars], axis = picture.figure.data, picture.figure.layout.yaxis
+    named = dict(zip(axis.tickvals, axis.ticktext, strict=True))
+    written = {}
+    for place, length, text in zip(bars.y, bars.x, bars.text, strict=True):
+        score = scores[named[place]]
+        assert length == pytest.approx(score, abs=1e-9)
+        written[named[place]], _, mark = text.partition("  \u25c6 ")
+        usual = f"{100 * score:.0f}%"
+        assert written[named[place]] == {"0%": "<1%", "100%": ">99%"}.get(usual, usual)
+        assert bool(mark) == (named[place] == rows.class_names[rows.labels[ROW]])
+    top, true = max(scores, key=scores.__getitem__), rows.class_names[rows.labels[ROW]]
+    assert named[max(bars.y)] == top  # the most probable one is uppermost
+    assert picture.text.startswith(
+        f"Predicted: {top}, with a score of {written[top]}. The true class, {true}, has"
+        f" {written[true]}."
+    )
+
+
+def test_the_table_has_its_head_above_the_temperatures_in_order() -> None:
+    head, *rows = shown("2").numbers
+    assert head == HEAD
+    fitted = [at_temperature(fitted_temperature()), *every()]
+    assert rows == [row(one) for one in sorted(fitted, key=lambda one: one.temperature)]
+
+
+def test_the_right_answer_of_the_check_raises_the_scores() -> None:
+    below = [one for one in every() if one.temperature < 1]
+    assert LESSON.check.answers[LESSON.check.right] == "One below 1"
+    assert all(one.mean_score > at_temperature(1.0).mean_score for one in below)

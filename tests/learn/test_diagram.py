@@ -18,6 +18,7 @@ from dashboard.learn.lessons.diagram import (
     QUESTION_BIN,
     SEED,
     find,
+    rows_until,
 )
 from tests.reference_reliability import wilson
 
@@ -157,3 +158,22 @@ def test_what_all_rows_show_in_a_bin_is_that_of_a_slow_loop(k: int) -> None:
     said = shown(N_ROWS, k).sentence
     assert f"In all 10,000 predictions, {len(rows):,} scores are in that bin" in said
     assert f"too {'high' if gap > 0 else 'low'} by **{abs(gap):.1f} percentage points**." in said
+
+
+@pytest.mark.parametrize("n", [1, 5, PER_BIN])
+def test_the_rows_until_the_bin_of_the_question_holds_so_many_are_counted(n: int) -> None:
+    counts = [len(by_hand(k)[QUESTION_BIN]) for k in range(1, N_ROWS + 1)]
+    assert rows_until(n) == counts.index(n) + 1
+
+
+def test_the_note_stands_with_all_rows_alone_and_counts_the_correct_ones() -> None:
+    few = sum(hit for inside in by_hand(N_ROWS).values() for _, hit in inside)
+    every = data.top_scores().hits.tolist()
+    share = 100 * sum(every) / len(every)
+    assert shown(N_ROWS).note.endswith(
+        f"Of these 60 rows {few} are correct, of all 10,000 {share:.1f}%: most have a score near"
+        " 100%."
+    )
+    assert shown(N_ROWS - 1).note == ""
+    near = sum(score > 0.95 for score in data.top_scores().scores.tolist())
+    assert near > len(every) / 2

@@ -1,5 +1,8 @@
 """The lesson on events: its figures by slow code, and what the dashboard finds of the same."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,7 @@ from dashboard.learn.lessons.events import (
     CALIBRATORS,
     EVENTS,
     LESSON,
+    NEXT,
     VISIBLE,
     drawable,
     event_of,
@@ -27,6 +31,7 @@ from dashboard.learn.lessons.events import (
 )
 from dashboard.texts.events import event_name
 from tests import reference
+from tests.learn import reference as slow
 
 AFTER = "ensemble_temperature"
 
@@ -36,13 +41,13 @@ def test_the_figures_are_those_of_slow_code() -> None:
     some = np.arange(0, rows.n_samples, 25)
     table = reference.softmax(rows.logits[some].astype(float).tolist())
     labels = rows.labels[some].tolist()
-    slow = {
+    expected_of = {
         "top": reference.top_r(table, labels, 1),
         "second": reference.top_r(table, labels, 2),
         "set": reference.within_top_r(table, labels, 2),
         "class": reference.one_class(table, labels, worst_class()),
     }
-    for word, expected in slow.items():
+    for word, expected in expected_of.items():
         found = event_of(word).outcomes(probabilities("none")[some], labels)
         assert found.scores == pytest.approx(expected.scores, abs=1e-6)
         assert found.hits.tolist() == expected.hits
@@ -129,7 +134,8 @@ def test_one_row_is_drawn_as_it_is(word: str) -> None:
         blue = [k for k, colour in enumerate(bars.marker.color) if colour == LIGHT.score]
         event = event_of(word).outcomes(table[np.newaxis], [label])
         assert sum(bars.x[k] for k in blue) == pytest.approx(float(event.scores[0]))
-        marked = [note.text for note in picture.figure.layout.annotations if "true" in note.text]
+        labels = picture.figure.layout.annotations
+        marked = [note.text for note in labels if note.font.color == LIGHT.frequency]
         assert marked == [f"{100 * table[label]:.0f}%, true class"]
         assert ("It does not: it shows" in picture.text) == (event.hits[0] == 0)
 
@@ -158,3 +164,79 @@ def test_before_the_answer_only_the_top_prediction_is_shown() -> None:
     second = measured(event_of("second"), "none")
     assert f"{100 * second.frequency:.1f}" not in before.sentence
     assert measured(OneClass(0), "none").frequency == pytest.approx(0.1)
+
+
+def ks_error(scores: list[float], hits: list[int]) -> float:
+    return slow.ks_error(slow.Rows([], [], scores, hits))
+
+
+def holm_off(p_values: list[float]) -> list[int]:
+    """Places that Holm's steps reject at 5%, the smallest p-value first."""
+    off = []
+    for step, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[k] * (len(p_values) - step) >= 0.05:
+            break
+        off.append(k)
+    return sorted(off)
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+def test_the_note_counts_and_names_the_miscalibrated_classes(calibrator: str) -> None:
+    table, labels = probabilities(calibrator), data.sample().test.labels
+    names, worst = data.sample().test.class_names, worst_class()
+    by_class = [
+        (table[:, k].tolist(), (labels == k).astype(int).tolist()) for k in range(len(names))
+    ]
+    errors = [ks_error(*one) for one in by_class]
+    off = holm_off(
+        [reference.gap_p_value(s, e) for (s, _), e in zip(by_class, errors, strict=True)]
+    )
+    note = show(start_of(LESSON, chosen={"event": "class", "calibrator": calibrator})).note
+    assert note.startswith(f"{len(off)} of 10 classes are miscalibrated (adjusted for 10 tests).")
+    gaps = {k: sum(by_class[k][0]) - sum(by_class[k][1]) for k in off}
+    for head, side in (
+        ("Too high on average: ", [names[k] for k in off if gaps[k] > 0]),
+        ("Too low: ", [names[k] for k in off if gaps[k] < 0]),
+    ):
+        assert (head in note) == bool(side)
+        said = note.partition(head)[2].partition(".")[0]
+        assert [name for name in names if name in re.split(r", | and ", said)] == side
+    before, after = (
+        ks_error(probabilities(one)[:, worst].tolist(), by_class[worst][1]) for one in CALIBRATORS
+    )
+    assert f"{names[worst]} is shown" in note
+    assert f"its KS error is {100 * before:.1f}% before and {100 * after:.1f}% after" in note
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+@pytest.mark.parametrize("word", EVENTS)
+def test_what_is_written_of_an_event_is_what_was_measured(word: str, calibrator: str) -> None:
+    view = show(start_of(LESSON, chosen={"event": word, "calibrator": calibrator}))
+    curves = measured(event_of(word), calibrator).curves
+    luck = f"KS error {100 * curves.ks_error:.1f}% (luck alone: up to {100 * curves.ks_null_95:.1f}"
+    assert luck in view.sentence
+    calibrated = calibrator != "none"
+    assert ("fitted on other rows" in view.note) == calibrated
+    if word != "class":
+        assert ("add up to 100%" in view.note) == (word == "second" and not calibrated)
+        assert view.note.endswith("Next, choose One class." if calibrated else NEXT)
+
+
+@pytest.mark.parametrize("word", EVENTS)
+def test_the_diagram_is_that_of_bins_counted_row_by_row(word: str) -> None:
+    event = event_of(word).outcomes(probabilities("none"), data.sample().test.labels)
+    tenths: list[list[tuple[float, int]]] = [[] for _ in range(10)]
+    for score, hit in zip(event.scores.tolist(), event.hits.astype(int).tolist(), strict=True):
+        tenths[max(0, math.ceil(10 * score - 1e-12) - 1)].append((score, hit))
+    drawn = [(k, rows) for k, rows in enumerate(tenths) if len(rows) >= 20]
+    picture = show(start_of(LESSON, chosen={"event": word})).pictures[1]
+    bars, _, dots = picture.figure.data
+    assert bars.x.tolist() == pytest.approx([0.1 * k + 0.05 for k, _ in drawn])
+    assert bars.width.tolist() == pytest.approx([0.1] * len(drawn))
+    scores = [sum(s for s, _ in rows) / len(rows) for _, rows in drawn]
+    rates = [sum(h for _, h in rows) / len(rows) for _, rows in drawn]
+    assert bars.y.tolist() == pytest.approx(rates)
+    assert dots.x.tolist() == dots.y.tolist() == pytest.approx(scores)
+    above = sum(score > rate for score, rate in zip(scores, rates, strict=True))
+    assert picture.text.endswith(f"bar in {above} of {len(drawn)} bins.")
+    assert "in bins of 20 rows or more" in picture.text

@@ -178,3 +178,61 @@ def test_the_gaps_of_the_check_cancel() -> None:
     (low,) = re.findall(r"(\d+) percentage points too low", LESSON.check.answers["low"])
     (high,) = re.findall(r"(\d+) percentage points too high", LESSON.check.question)
     assert (0.5 * int(high) - 0.5 * int(low), LESSON.check.right) == (0, "low")
+
+
+def signed(value: float, unit: str) -> str:
+    number = round(100 * value, 1)
+    return f"{number:+.1f} {unit}".replace("-", "\u2212") if number else f"0.0 {unit}"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str) -> None:
+    here = state("10", view)
+    before, parts = find(here)
+    said = shown("10", view)
+    head, *table = said.numbers
+    assert head == ("", "Mean score", "Observed", "Mean gap", "95% CI", "True gap", "KS error")
+    for one, cells in zip(parts, table, strict=True):
+        assert cells == (
+            one.name,
+            f"{100 * one.score:.1f}%",
+            f"{100 * one.frequency:.1f}%",
+            signed(one.gap, "pp"),
+            f"{signed(one.low, 'pp')} to {signed(one.high, 'pp')}".replace(" pp to", " to"),
+            signed(one.true_gap, "pp"),
+            f"{100 * one.ks_error:.1f}%",
+        )
+    gap = signed(before[0].gap, "percentage points")
+    assert said.sentence.startswith(f"All rows: mean gap {gap}, **")
+    moved = METHODS[view] != "none"
+    first, second = (signed(one.gap, "percentage points") for one in parts[1:])
+    assert (f"mean gap **{first}** in A and **{second}** in B." in said.sentence) == moved
+    gaps = said.pictures[1]
+    assert ("Ring: before calibration." in gaps.text) == moved
+    _, *drawn = gaps.figure.data
+    each = 4 if moved else 3
+    some = parts[:1] if view == "all" else parts
+    assert len(drawn) == each * len(some)
+    for k, (one, was) in enumerate(zip(some, before, strict=False)):
+        line, true, dot, *ring = drawn[each * k : each * (k + 1)]
+        height = 2 - k  # all rows uppermost, group B lowest
+        assert list(line.x) == [100 * one.low, 100 * one.high]
+        assert (list(true.x), list(dot.x)) == ([100 * one.true_gap], [100 * one.gap])
+        assert [list(other.x) for other in ring] == [[100 * was.gap]] * moved
+        assert {y for drawn_one in (line, true, dot, *ring) for y in drawn_one.y} == {height}
+        label = gaps.figure.layout.annotations[k]
+        assert label.text.startswith(f"<b>{one.name}</b>: {signed(one.gap, 'pp')} (")
+        assert height < label.y < height + 1
+    if view == "all":
+        return
+    lines = said.pictures[0].figure.data
+    for k, one in enumerate(parts[1:]):
+        shown_bins = [
+            (score, rate)
+            for n, score, rate in zip(
+                one.table.counts, one.table.mean_score, one.table.frequency, strict=True
+            )
+            if n >= 50
+        ]
+        for drawn_one in lines[1 + 2 * k : 3 + 2 * k]:
+            assert list(zip(drawn_one.x, drawn_one.y, strict=True)) == shown_bins

@@ -10,6 +10,7 @@ import pytest
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.events import TopR
 from calibcore.metrics import ece, ks_error
+from dashboard.figures import LIGHT
 from dashboard.learn import data
 from dashboard.learn.laboratory import PRESETS, drawn_of
 from dashboard.learn.lesson import start_of
@@ -161,3 +162,97 @@ def test_where_no_temperature_fits_steps_win() -> None:
         for factor in np.linspace(0.05, 3, 60)
     )
     assert steps < best <= scaled + 5.1e-4
+
+
+def slow_ece(scores: list[float], hits: list[int]) -> float:
+    return reference.ece(scores, hits, 15, "equal_width")
+
+
+@pytest.mark.parametrize(("rows", "which"), [("50", "other"), ("500", "fit")])
+def test_every_figure_shown_is_of_the_chosen_rows(rows: str, which: str) -> None:
+    at = start_of(LESSON, chosen={"rows": rows, "evaluate": which})
+    found, said = find(at, int(rows)), show(at)
+    _, *table = said.numbers
+    for k, (name, *cells) in enumerate(table):
+        assert name == CALIBRATORS[k]
+        eces = []
+        for one in (found.fit[k], found.other[k]):
+            scores = np.repeat(one.scores, one.counts.astype(int)).tolist()
+            hits = [
+                int(j < hit)
+                for n, hit in zip(one.counts.tolist(), one.hits.tolist(), strict=True)
+                for j in range(int(n))
+            ]
+            eces.append(f"{100 * slow_ece(scores, hits):.1f}%")
+        briers = [found.briers(one)[k] for one in ("fit", "other")]
+        assert cells == [*(f"{one:.3f}" for one in briers), *eces]
+    assert said.sentence.endswith(
+        f"isotonic regression is {table[2][3]} on the rows of its fit, {table[2][4]} on others."
+    )
+    briers = found.briers(which)
+    best = briers.index(min(briers))
+    assert f"**{CALIBRATORS[best]}** is best: Brier score **{briers[best]:.3f}**" in said.sentence
+    others = [f"{briers[k]:.3f} ({name.lower()})" for k, name in enumerate(CALIBRATORS)]
+    assert f"against {' and '.join(one for one in others if one != others[best])}." in said.sentence
+    assert said.sentence.startswith(
+        f"On the {rows} rows of the fit, " if which == "fit" else "On 10,000 other rows, "
+    )
+
+
+@pytest.mark.parametrize(("rows", "which"), [("50", "other"), ("500", "fit")])
+def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
+    at = start_of(LESSON, chosen={"rows": rows, "evaluate": which})
+    found = find(at, int(rows))
+    briers, (steps, bars) = found.briers(which), show(at).pictures
+    best = briers.index(min(briers))
+    written = [label.text for label in bars.figure.layout.annotations]
+    assert written == [f"<b>{b:.3f}</b>" if b == min(briers) else f"{b:.3f}" for b in briers]
+    n_rows = f"the {rows} rows of the fit" if which == "fit" else "10,000 other rows"
+    assert bars.text.startswith(f"Brier score on {n_rows}; {CALIBRATORS[best].lower()} has the")
+    assert bars.figure.layout.yaxis.range[1] > max(briers)
+    shown_bars, *dots = bars.figure.data
+    assert list(shown_bars.y) == briers
+    marked = [k for k, colour in enumerate(shown_bars.marker.color) if colour == LIGHT.score]
+    assert marked == [best]
+    assert ("Small dots: 100 other draws." in bars.text) == (which == "other") == bool(dots)
+    for k, cloud in enumerate(dots, 1):
+        assert cloud.y.tolist() == spread(int(rows))[:, k].tolist()
+        assert all(k + 0.3 < x < k + 0.5 for x in cloud.x)  # beside its bar, not on another
+    one = (found.fit if which == "fit" else found.other)[2]
+    frequency = [h / n for h, n in zip(one.hits.tolist(), one.counts.tolist(), strict=True)]
+    drawn_dots = steps.figure.data[2]
+    assert drawn_dots.x.tolist() == one.scores.tolist()
+    assert drawn_dots.y.tolist() == pytest.approx(frequency)
+    order = np.argsort(one.counts)
+    assert np.all(np.diff(np.array(drawn_dots.marker.size)[order]) >= 0)
+    gaps = [abs(s - f) for s, f in zip(one.scores.tolist(), frequency, strict=True)]
+    far = gaps.index(max(gaps))
+    assert steps.text.startswith(f"A dot is one of {len(gaps)} steps, larger with more rows. ")
+    if which == "other":
+        ends = one.scores[far], frequency[far]
+        assert "score {:.1%}, observed frequency {:.1%}.".format(*ends) in steps.text
+
+
+def test_what_90_percent_of_other_draws_show_is_between_ordered_ones() -> None:
+    ordered = sorted(spread(FEW)[:, 2].tolist())
+    low, high = (
+        ordered[k] + part * (ordered[k + 1] - ordered[k]) for k, part in ((4, 0.95), (94, 0.05))
+    )
+    between = f"90% of its Brier scores are between {low:.3f} and {high:.3f}."
+    assert between in show(start_of(LESSON)).note
+
+
+def test_each_kind_of_draw_has_its_sentence(drawn: dict[int, Result]) -> None:
+    kinds = set()
+    for seed, found in drawn.items():
+        none, temperature, isotonic = found.briers("other")
+        note = show(start_of(LESSON, seed=seed)).note
+        if temperature < none < isotonic:
+            kind = ""
+        elif temperature < isotonic <= none:
+            kind = "With this draw, isotonic regression is no worse than uncalibrated."
+        else:
+            kind = "With this draw it does not show. Draw again."
+        kinds.add(kind)
+        assert note.removeprefix(kind).strip().startswith("Of 100 other draws of 50 rows,")
+    assert len(kinds) > 1

@@ -140,3 +140,69 @@ def test_the_link_opens_a_model_as_far_off_or_calibrated() -> None:
     )
     assert right.model.truth().mean_distance == pytest.approx(0, abs=1e-9)
     assert links["clustered"] == links["right"]
+
+
+@pytest.mark.parametrize(("rows", "model"), [("500", "right"), ("2000", "clustered")])
+def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, model: str) -> None:
+    found, n = find(model, int(rows)), int(rows)
+    risk = risks(n).tolist()
+    # The mean risk is the mean chance, so that as many events are expected as risks add up to.
+    assert found.ratios.mean() == pytest.approx(1, abs=0.02)
+    luck = math.sqrt(math.fsum(p * (1 - p) for p in risk)) / math.fsum(risk)
+    assert find("right", n).ratios.std() == pytest.approx(luck, rel=0.12)
+
+    def ends(word: str) -> tuple[float, float]:
+        ordered = sorted(find(word, n).ratios.tolist())
+        places = [share * (N_SAMPLES - 1) for share in (0.025, 0.975)]
+        low, high = (
+            ordered[int(p)] + (p % 1) * (ordered[int(p) + 1] - ordered[int(p)]) for p in places
+        )
+        return low, high
+
+    low, high = ends(model)
+    sentence = shown(rows, model).sentence
+    assert f"O/E shows the size of an error: it is {low:.2f} to {high:.2f} in 95% of" in sentence
+    if model == "clustered":
+        near, far = ends("right")
+        assert f"independent it would be {near:.2f} to {far:.2f}: a 95% CI that" in sentence
+        assert f"**{(high - low) / (far - near):.1f} times too narrow**" in sentence
+    bars, level = shown(rows, model).pictures[0].figure.data
+    assert bars.x[[0, -1]].tolist() == pytest.approx([0.025, 0.975])
+    p_values = found.p_values.tolist()
+    for middle, share in zip(bars.x, bars.y, strict=True):
+        inside = sum(middle - 0.025 <= p < middle + 0.025 + 1e-9 for p in p_values)
+        assert share == pytest.approx(inside / N_SAMPLES, abs=1.01 / N_SAMPLES)
+    assert (list(level.x), list(level.y)) == ([0, 1], [0.05, 0.05])
+
+
+def test_the_table_and_the_lines_count_what_is_rejected() -> None:
+    said = shown("5000", "clustered")
+    _, *table = said.numbers
+    *lines, dot = (one for one in said.pictures[1].figure.data)
+    by_model = {}
+    for word in MODELS:
+        every = [find(word, n).p_values.tolist() for n in ROWS]
+        by_model[word] = [sum(p < 0.05 for p in some) / N_SAMPLES for some in every]
+    for k, (n, cells) in enumerate(zip(ROWS, table, strict=True)):
+        shares = [by_model[word][k] for word in MODELS]
+        assert cells == (f"{n:,}", *(f"{100 * share:.0f}%" for share in shares))
+    assert [list(line.y) for line in lines] == [*by_model.values()]
+    place = ROWS.index(5_000)
+    assert ([*dot.x], [*dot.y]) == ([place], [by_model["clustered"][place]])
+
+
+def test_the_error_of_the_sentence_is_that_of_the_question() -> None:
+    (asked,) = re.findall(r"\*\*([\d.]+) percentage points", LESSON.question)
+    assert f"Its risks are {asked} percentage points too high" in shown().sentence
+    assert "How many of 100 samples" in LESSON.question
+
+
+def test_the_links_name_their_models_whose_risks_are_as_high_and_as_spread() -> None:
+    links = {word: LESSON.link(start_of(LESSON, chosen={"model": word})) for word in MODELS}
+    assert links["off"].label.startswith("A model off by as much:")
+    assert links["right"].label.startswith("A calibrated model, independent patients:")
+    right = chosen_of(str(links["right"].query["model"]))
+    assert right is not None
+    scores = right.model.truth().scores
+    assert scores.mean() == pytest.approx(risks(20_000).mean(), abs=0.01)
+    assert np.std(np.log(scores / (1 - scores))) == pytest.approx(SPREAD, abs=0.015)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from calibcore.cumulative import cumulative_curves
+from calibcore.inference.draws import redrawn
 from calibcore.samples import load_sample
+from calibcore.tally import tally
 from dashboard.learn import data
 from dashboard.learn.lesson import State, start_of
 from dashboard.learn.lessons import luck
@@ -211,3 +213,75 @@ def test_luck_beyond_the_limit_is_named() -> None:
         assert ("Luck, yet" in note) == bool(lucky)
         assert all(str(k) in note for k in lucky)
     assert any("Luck, yet" in note for note in notes.values())
+
+
+@pytest.mark.parametrize(("n_rows", "seed"), [(100, 0), (500, 4), (500, 9)])
+def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: int) -> None:
+    at = state(n_rows, seed=seed)
+    found, rates, shown = luck.draw(at), luck.often(n_rows), luck.show(at)
+    # The lines begin with 0, so that each error is the largest of its own gaps.
+    errors = [max(abs(gap) for gap in one.gap.tolist()) for one in found.curves]
+    written = [f"{100 * error:.1f}%" for error in errors]
+    assert f" KS error {written[found.place]}, p" in shown.sentence
+    assert f"**{100 * rates.detected:.0f}%** of samples" in shown.sentence
+    assert (
+        f"of the six in **{100 * rates.widest:.0f}%**; guessing finds it in 17%." in shown.sentence
+    )
+    usual = f"a KS error of {100 * rates.usual_ks:.1f}% and an ECE (15 bins) of"
+    assert shown.note.startswith(f"Perfectly calibrated, {n_rows:,} such rows show {usual}")
+    assert f" {100 * rates.usual_ece:.1f}%, by luck alone (medians)" in shown.note
+    beyond = [k for k, error in enumerate(errors) if error > found.limit]
+    lucky = [str(k + 1) for k in beyond if k != found.place]
+    chance = 100 * (1 - (1 - rates.alarms) ** 5)
+    said = (
+        f"Luck, yet beyond the limit: {', '.join(lucky)}. Among 5 pictures of luck, that happens in"
+        f" {chance:.0f}% of draws."
+    )
+    assert shown.note.endswith(said) == bool(lucky)
+    picture = shown.pictures[0]
+    named = ", ".join(str(k + 1) for k in beyond) or "none"
+    assert picture.text.startswith(f"Orange, picture {found.place + 1}: the network. The other 5")
+    assert picture.text.endswith(f"up to {100 * found.limit:.1f}%. Beyond it: {named}.")
+    _, *table = shown.numbers
+    lines = picture.figure.data[1::2]
+    for k, (cells, line) in enumerate(zip(table, lines, strict=True)):
+        of = "the network" if k == found.place else "luck"
+        assert cells[:3] == (str(k + 1), of, written[k])
+        assert max(abs(gap) for gap in line.y) == pytest.approx(errors[k])
+        assert line.y[-1] == pytest.approx(found.curves[k].gap[-1])
+        label = picture.figure.layout.annotations[k].text
+        assert label == (
+            f"<b>{k + 1}</b> {'<b>network</b>' if k == found.place else 'luck'}<br>KS {written[k]}"
+        )
+    for band in picture.figure.data[::2]:
+        assert {abs(y) for y in band.y} == {found.limit}
+
+
+def test_how_often_counts_what_a_loop_over_its_own_draws_counts() -> None:
+    n_rows, rng = 50, np.random.default_rng((50, *luck.KEY.encode()))
+    every = data.top_scores(luck.MODEL)
+    n_detected = n_widest = n_alarms = 0
+    for _ in range(100):
+        chosen = rng.integers(every.n_samples, size=n_rows)
+        rows = tally(every.scores[chosen], every.hits[chosen])
+        scores, counts = rows.scores.tolist(), rows.counts.tolist()
+
+        def error(hits: list[float], scores: list[float], counts: list[float]) -> float:
+            total = largest = 0.0
+            for score, count, hit in zip(scores, counts, hits, strict=True):
+                total += score * count - hit
+                largest = max(largest, abs(total))
+            return largest / n_rows
+
+        own = error(rows.hits.tolist(), scores, counts)
+        alike = [
+            error(hits, scores, counts)
+            for hits in redrawn(rng, rows, rows.scores, 10).hits.tolist()
+        ]
+        each = [s for s, n in zip(scores, counts, strict=True) for _ in range(int(n))]
+        n_detected += reference.gap_p_value(each, own) < 0.05
+        n_widest += own > max(alike[:5])
+        n_alarms += sum(reference.gap_p_value(each, one) < 0.05 for one in alike)
+    found = luck.often(n_rows)
+    assert (found.detected, found.widest) == (n_detected / 100, n_widest / 100)
+    assert found.alarms == pytest.approx(n_alarms / 1_000, abs=1e-9)

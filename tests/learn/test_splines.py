@@ -1,5 +1,7 @@
 """The lesson on splines: its figures by slow code, and its point over many draws."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,55 @@ def test_a_calibrated_score_that_falls_is_named(knots: int) -> None:
     cut_off = np.clip(slopes, fit.fitted.slope.min(), fit.fitted.slope.max())
     falls = bool(np.diff(cut_off).min() < -0.001)
     assert ("falls in places" in LESSON.show(at).note) == falls
+
+
+@pytest.mark.parametrize(("rows", "knots"), [("100", "10"), ("500", "4")])
+def test_both_pictures_and_their_captions_are_those_of_loops(rows: str, knots: str) -> None:
+    at = start_of(LESSON, chosen={"rows": rows, "knots": knots})
+    few = drawn(at, int(rows))
+    ordered = sorted(zip(few.scores.tolist(), few.hits.tolist(), strict=True))
+    left, right = show(at).pictures
+    n, found = len(ordered), find(few, int(knots))
+    for share, total in zip(left.figure.data[0].x, left.figure.data[0].y, strict=True):
+        assert total == pytest.approx(sum(hit for _, hit in ordered[: round(share * n)]) / n)
+    spline = found.drawn.spline
+    blocks = [k + 1 for k in range(n) if k + 1 == n or ordered[k + 1][0] > ordered[k][0]]
+    far = max(
+        abs(float(spline(np.array([k / n]))[0]) - sum(hit for _, hit in ordered[:k]) / n)
+        for k in blocks
+    )
+    assert left.text.endswith(
+        f"its {knots} knots. The largest distance is {100 * far:.1f} percentage points."
+    )
+    for picture in (left, right):
+        for k, text in enumerate(picture.figure.layout.xaxis.ticktext):
+            score = ordered[min(k * n // 5, n - 1)][0]
+            assert text == f"{20 * k}%<br>{100 * score:.0f}%"
+    other = data.top_scores(NETWORK)
+    bins = reference.bins(other.scores.tolist(), other.hits.tolist(), 15, "equal_mass")
+    assert right.figure.data[2].y.tolist() == pytest.approx(bins.frequency)
+    calibrated = found.fitted.predict(bins.mean_score).tolist()
+    gap = max(abs(c - f) for c, f in zip(calibrated, bins.frequency, strict=True))
+    assert f"in 15 bins of other rows, up to {100 * gap:.1f} percentage points away" in right.text
+
+
+def test_the_answer_is_of_the_fewest_rows_whatever_is_shown() -> None:
+    answers = {show(start_of(LESSON, chosen={"rows": str(size)})).answer for size in SIZES}
+    assert len(answers) == 1
+    found = [find(drawn(start_of(LESSON), FEWEST), knots).other_nll for knots in (FEW, MANY)]
+    assert "{:.3f} \u2192 {:.3f}, with 100 rows".format(*found) in answers.pop()
+
+
+def test_many_rows_and_few_knots_do_not_fall() -> None:
+    at = start_of(LESSON, chosen={"rows": str(SIZES[-1]), "knots": "3"})
+    slope = show(at).pictures[1].figure.data[1].y
+    assert np.diff(slope).min() >= 0
+    note = show(at).note
+    assert "falls in places" not in note
+    n_right, n_rows, slope_said = re.search(
+        r"where (\d+) of the next (\d+) .* slope of (\d+)%", note
+    ).groups()  # type: ignore[union-attr]
+    assert int(slope_said) == 100 * int(n_right) / int(n_rows)
+    n_all = data.top_scores(NETWORK, "calibration").n_samples
+    assert LESSON.link(at).label.startswith(f"All {n_all:,} calibration rows")
+    assert f"These are all {n_all:,} calibration rows" in note

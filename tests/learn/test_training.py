@@ -61,7 +61,7 @@ def test_cross_entropy_leaves_scores_too_high_and_the_others_too_low() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_every_seed_shows_the_same(seed: int) -> None:
     here = LESSON.show(start_of(LESSON, seed=seed, seat=seed))
-    assert here.answer == "Below 1: it raises the scores (T = 0.855)"
+    assert here.answer == "Below 1: raises the scores (T = 0.855)"
     first, second = here.sentence.split("  \n")
     assert first.startswith("**Label smoothing 0.05**, T = 1: mean score 89.1%, accuracy 91.1%: ")
     assert first.endswith("**underconfident by 2.0 percentage points**.")  # 91.1 - 89.1

@@ -277,7 +277,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> LessonPic
 def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:
     """Return the axes of one picture: three stand side by side, in two lines."""
     line, column = divmod(k, COLUMNS)
-    left, low = column * (1 + GUTTER) / COLUMNS, (0.52, 0.0)[line]
+    left, low = column * (1 + GUTTER) / COLUMNS, (0.54, 0.0)[line]
     across = pictures.percent_axis("Rows, lowest score first" if k == N_PICTURES - 2 else "")
     up = pictures.number_axis("Gap" if column == 0 else "", -top, top, tickformat=".3~%")
     across |= {
@@ -285,7 +285,7 @@ def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:
         "tickvals": [0, 0.5, 1],
         "showticklabels": k == N_PICTURES - 2,
     }
-    up |= {"domain": [low, low + 0.36], "nticks": 5, "showticklabels": column == 0}
+    up |= {"domain": [low, low + 0.33], "nticks": 3, "showticklabels": column == 0}
     return panel(k, across, {**up, "zeroline": True})
 
 
@@ -346,6 +346,8 @@ LESSON = Lesson(
     play=DRAW,
     terms={
         "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
+    },
+    later={
         "p-value": "about how often luck alone shows a KS error at least as large; with few rows"
         " the test rejects too seldom.",
     },

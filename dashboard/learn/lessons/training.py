@@ -47,9 +47,9 @@ NEAR = 0.05
 """A temperature so near to 1 counts as 1."""
 
 GUESSES = {
-    "below": "Below 1: it raises the scores",
-    "one": "About 1: no correction is needed",
-    "above": "Above 1: it lowers the scores",
+    "below": "Below 1: raises the scores",
+    "one": "About 1: no correction needed",
+    "above": "Above 1: lowers the scores",
 }
 
 
@@ -265,11 +265,14 @@ LESSON = Lesson(
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
         "Loss": "the quantity that training minimises. Cross-entropy, the usual one, is \u2212ln of"
-        " the score of the true class. Focal loss counts rows with a high score of the true class"
-        " less; a larger gamma makes this stronger.",
+        " the score of the true class.",
         "Label smoothing": "training towards a little less than 100% for the true class, and a"
         " little more than 0% for the others.",
         "Temperature": "a number that divides all outputs before they become scores.",
+    },
+    later={
+        "Focal loss": "counts rows with a high score of the true class less than cross-entropy;"
+        " a larger gamma makes this stronger.",
         "NLL": words.NLL,
     },
 )

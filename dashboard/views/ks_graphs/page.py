@@ -43,12 +43,13 @@ class _GraphLook:
 def show(scene: Scene) -> None:
     """Show the graphs before on the left and after on the right, a row for each set and event."""
     headline.show_subject(scene)
-    headline.show_headline(scene, notes=True)
+    first = headline.show_headline(scene, notes=True)
     _show_graphs(scene)
     _show_fit(scene)
     with st.expander("How to read these graphs"):
         st.markdown(words.how_to_read(expert=scene.expert))
         terms.show_terms(TERMS)
+    headline.show_next(scene, first)
 
 
 @st.fragment

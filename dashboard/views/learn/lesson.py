@@ -372,7 +372,7 @@ def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
     key = f"control_{lesson.key}_{control.name}"
     st.session_state.setdefault(key, left.chosen[control.name])
     show = st.segmented_control if control.as_buttons else st.select_slider
-    more = {"required": True} if control.as_buttons else {"width": 420}
+    more = {"required": True} if control.as_buttons else {"width": 360}
     left.chosen[control.name] = str(
         show(
             control.label,

@@ -54,11 +54,12 @@ def show(scene: Scene) -> None:
         waiting=scene.waiting,
     )
     st.subheader(sentence, anchor=False)
+    first = headline.promise_next()
     knows_groups = method != NO_METHOD and method_by_key(method).knows_groups
     curves = _curves_of_groups(scene) if knows_groups else _choose_curves(scene)
     on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
     _show_notes(scene, curves, on_classes=on_classes, knows_groups=knows_groups)
-    curve_graph, move_graph = results.draw_maps(scene, curves)
+    curve_graph, move_graph, on_odds = results.draw_maps(scene, curves)
     folds = any(one.folds for one in curves)
     caption = words.map_caption(scene.settings.n_bins, folds=folds, of_groups=knows_groups)
     caption = " ".join((caption, *words.shapes(curves)))
@@ -71,6 +72,8 @@ def show(scene: Scene) -> None:
         with st.expander(words.SHIFT):
             caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
             show_graph("Maps shift", move_graph, caption)
+        with st.expander(words.ODDS):
+            show_graph("Maps odds", on_odds, words.ODDS_CAPTION)
     _show_triangle(scene)
     show_fitted(scene)
     take_home.show(scene)
@@ -78,6 +81,7 @@ def show(scene: Scene) -> None:
         show_manual(scene)
     else:
         st.markdown(NO_HAND)
+    headline.show_next(scene, first)
 
 
 def _show_notes(

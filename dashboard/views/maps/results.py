@@ -39,7 +39,7 @@ from calibcore.metrics import Options, entropy_is_nll
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
 from dashboard.compute.split import names_of_groups, whole_split
-from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
+from dashboard.figures.maps import NamedCurve, map_graph, odds_graph, shift_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
@@ -158,14 +158,17 @@ def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
     return once("curves", key_of(scene.upload, settings), make)
 
 
-def draw_maps(scene: Scene, curves: Sequence[NamedCurve]) -> tuple[go.Figure, go.Figure]:
-    """Draw curves, and by how much they move scores, over the set that is looked at."""
+def draw_maps(scene: Scene, curves: Sequence[NamedCurve]) -> tuple[go.Figure, ...]:
+    """Draw curves and by how much they move scores, over the set looked at; and on log-odds."""
     names = tuple((one.name, one.chosen) for one in curves)
     key = (key_of(scene.upload, scene.settings), scene.chosen, scene.palette, names)
     side, palette = scene.evaluated.before, scene.palette
-    return once(
-        "maps", key, lambda: (map_graph(curves, side, palette), shift_graph(curves, side, palette))
-    )
+
+    def draw() -> tuple[go.Figure, ...]:
+        over_rows = (graph(curves, side, palette) for graph in (map_graph, shift_graph))
+        return *over_rows, odds_graph(curves, palette)
+
+    return once("maps", key, draw)
 
 
 def arrows(scene: Scene) -> tuple[ClassMoves, ClassMoves] | None:

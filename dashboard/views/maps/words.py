@@ -243,6 +243,11 @@ def of_groups(n_shown: int, columns: Sequence[str]) -> str:
 
 CURVES_OF_SCORES = "Calibrators of the event's score"
 SHIFT = "Change in score"
+ODDS = "The same curves on log-odds"
+ODDS_CAPTION = (
+    "Both axes are log-odds, ln(p / (1 \u2212 p)). Platt scaling is a straight line here. Beta"
+    " calibration has one slope at low scores and another at high ones. Dotted: unchanged."
+)
 
 
 def map_caption(n_bins: int, *, folds: bool = False, of_groups: bool = False) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Interval, Uncertainty, perfect_limits
-from calibcore.metrics import EventMeasure, Measure
+from calibcore.metrics import Measure
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
 from dashboard.compute.subgroups import find_groups
+from dashboard.compute.uncertainty import measures_of
 from dashboard.compute.verdict import (
     badges_of,
     lines_of,
@@ -26,7 +27,6 @@ from dashboard.texts.measures import (
     MARKS,
     NumberText,
     finding_for,
-    listed,
     measure_rows,
     narrow_note,
 )
@@ -70,15 +70,6 @@ def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Senten
         lines.append(worst)
     notes = notes_of(scene, of_extremes(scene.upload.doubts))
     return gap, Sentences("where", tuple(lines)), notes
-
-
-def measures_of(scene: Scene, *, full: bool) -> tuple[Measure, ...]:
-    """List the measures that tell something of a scene, all or those that matter most."""
-    n_classes = None if scene.class_names is None else len(scene.class_names)
-    every = listed(full=full, n_classes=n_classes, event=scene.settings.event)
-    if scene.upload.summary is None:
-        return every
-    return tuple(one for one in every if isinstance(one, EventMeasure))
 
 
 def measure_notes(

@@ -7,9 +7,9 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from dashboard.compute.advice import classes_of, steps_of
-from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.scene import Scene
-from dashboard.texts.advice import HEADING, NEXT
+from dashboard.texts.advice import HEADING
 from dashboard.texts.measures import DEFINED
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.power import power_sentence
@@ -20,7 +20,6 @@ from dashboard.views.overview.document import (
     details_of,
     measure_notes,
     measures_csv,
-    measures_of,
     measures_table,
 )
 from dashboard.widgets import address, diagrams, graph, headline, terms
@@ -143,11 +142,10 @@ class _Figures:
             st.subheader(HEADING, anchor=False)
             if inference is None and scene.n_resamples:  # nothing is concluded without them
                 st.markdown(f":small[{LOOKING_CLOSER} \u2026]")
-                self._first.markdown(f":small[{LOOKING_CLOSER} \u2026]")
                 return
             steps = steps_of(scene, inference, self._classes)
             shown = "first" if inference is None else "again"
-            self._first.markdown(f":small[{NEXT}: {steps[0].lead}]")
+            self._first.markdown(f":small[{steps[0].as_next}]")
             for step in steps[:STEPS_SHOWN]:
                 headline.show_step(scene, step, shown)
             if steps[STEPS_SHOWN:]:

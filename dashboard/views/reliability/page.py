@@ -19,7 +19,7 @@ from dashboard.widgets.graph import show_graph, two_sides
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_headline(scene, notes=True)
+    first = headline.show_headline(scene, notes=True)
     diagram = diagrams.choose_diagram(scene)
     graph.choose_side_on_phones(scene.evaluated)
     has_rows = scene.upload.summary is None
@@ -33,6 +33,7 @@ def show(scene: Scene) -> None:
         show_bins(scene)
     if has_rows:
         classes.show(scene)
+    headline.show_next(scene, first)
 
 
 def _show_scores(scene: Scene) -> None:

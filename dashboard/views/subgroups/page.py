@@ -27,7 +27,7 @@ from dashboard.widgets import address, rows_list
 from dashboard.widgets.blocks import write
 from dashboard.widgets.filter import choose_part
 from dashboard.widgets.graph import show_graph
-from dashboard.widgets.headline import show_step, show_subject
+from dashboard.widgets.headline import promise_next, show_next, show_step, show_subject
 from dashboard.widgets.paging import choose_page
 
 PAGE = 10
@@ -77,11 +77,13 @@ def show(scene: Scene) -> None:
             if counted := groups.counted(after=after_first):
                 st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
             st.markdown(say_rows(groups.over_all()))
+        first = promise_next()
     _show_slices(scene, picture, table, note, in_time=slices.slicing.in_time)
     if scene.upload.summary is None:
         _show_rows(scene)
     else:
         st.markdown(NO_LIST)
+    show_next(scene, first)
 
 
 def _choose_way(scene: Scene) -> str:
