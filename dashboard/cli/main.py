@@ -361,6 +361,13 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
         type=click.FloatRange(0, min_open=True),
         help="Of a false alarm and a missed event, for the report; they set the cut-off.",
     ),
+    click.option(
+        "--test-harm",
+        default=0.0,
+        type=click.FloatRange(0, 1),
+        help="What it costs to have the score of a row, for the report: 0.01 if one would score 100"
+        " rows to find one event. It is taken off the model's net benefit.",
+    ),
 )
 """What the report of an audit is to hold, and where it is written."""
 

@@ -58,7 +58,7 @@ _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 _SERVES = (
     "files", "resamples", "calibrator", "bins", "seed", "report", "brief", "json", "title",
-    "purpose", "model", "author", "cutoff", "costs",
+    "purpose", "model", "author", "cutoff", "costs", "test_harm",
 )  # fmt: skip
 """Options of an audit that a summary allows."""
 
@@ -166,10 +166,11 @@ def _write_report(
     typed = ReportDetails(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    request = ReportRequest(typed, Choices(cutoff, costs))
+    choices = Choices(cutoff, costs, harm=given["test_harm"])
+    request = ReportRequest(typed, choices)
     if counting is not None:
         named = replace(scene.upload, name="FILES")
-        written = command(named, scene.settings, cutoff, scene.n_resamples, costs)
+        written = command(named, scene.settings, scene.n_resamples, choices.options)
         request = replace(request, rerun=rerun(f"{written} {shlex.join(counting.options)}"))
     report = report_of(scene, request, tell)
     if given["report"]:
