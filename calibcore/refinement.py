@@ -113,8 +113,8 @@ def loss_parts(
     end is the largest calibration loss that is within 1.96 standard errors of what was removed,
     where the variance grows with that loss: both are quadratic in the distance of score and truth.
     Their ratio is the variance seen over the mean that the best calibrator expects to remove. In
-    simulated sets of 200 and 1,000 rows, calibrated or up to twice too sure in log-odds, the
-    interval of calibration held the truth in 96 to 100% of them, that of refinement in 93 to 97%.
+    simulated sets of 200 and 1,000 rows, calibrated or with up to twice the true log-odds,
+    the interval of calibration held the truth in 96 to 100%, that of refinement in 93 to 97%.
 
     Source: Berta, Holzmüller, Jordan, Bach, *Rethinking early stopping: refine, then calibrate*,
     2025, and their program probmetrics; Bröcker, *Quarterly Journal of the Royal Meteorological

@@ -165,7 +165,7 @@ def shares_of(weights: Floats) -> Floats:
     [0.5, 1.5, 0.0]
     """
     some = weights > 0
-    if weights[some].min() == weights.max():
+    if weights.min(where=some, initial=np.inf) == weights.max():
         return some.astype(np.float64)
     return np.asarray(weights * (np.count_nonzero(some) / weights.sum()))
 
@@ -258,18 +258,20 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     if weights is None:
         return EventRows(*sort_by_score(given, happened), None)
     if weights.counts and (total := float(weights.values.sum())) > MOST_PARTS:
-        order = order_of_rows(given + 0.0, happened)
+        order, ordered = order_of_rows(given, happened)
         n_parts = np.ceil(weights.values[order] * (MOST_PARTS / total)).astype(np.intp)
         each = weights.values[order] / np.maximum(n_parts, 1)
-        rows = np.repeat(order, n_parts)
-        return EventRows(given[rows] + 0.0, happened[rows], np.repeat(each, n_parts))
+        of_hits, parts = happened[order].repeat(n_parts), each.repeat(n_parts)
+        return EventRows(ordered.repeat(n_parts), of_hits, parts)
     if weights.counts:
         rows = repeats(weights)
         return EventRows(*sort_by_score(given[rows], happened[rows]), None)
     values = shares_of(weights.values)
-    order = order_of_rows(given + 0.0, happened, values)
-    order = order[values[order] > 0]
-    return EventRows(given[order] + 0.0, happened[order], values[order])
+    order, ordered = order_of_rows(given, happened, values)
+    if not values.all():  # none is negative
+        some = values[order] > 0
+        order, ordered = order[some], ordered[some]
+    return EventRows(ordered, happened[order], values[order])
 
 
 class RowDesign(NamedTuple):
@@ -481,7 +483,9 @@ class OrderedDesign:
     @cached_property
     def gaps(self) -> Floats:
         """Weighted score less outcome of each row."""
-        return np.asarray(self.weights * (self.scores - self.hits))
+        gaps = self.scores - self.hits
+        gaps *= self.weights
+        return gaps
 
     @cached_property
     def effect(self) -> float:

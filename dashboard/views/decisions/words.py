@@ -28,8 +28,8 @@ COSTS_HELP = (
 )
 MORE, TEST_HARM = "More", "Test harm per 100 rows"
 TEST_HARM_HELP = (
-    "What it costs to have the scores of 100 rows, in events flagged: 1 if one would score 100 rows"
-    " to find one event, 0 if scores are to hand. It is taken off the model's net benefit."
+    "What it costs to have 100 scores, in events flagged: 1 if one would score 100 rows to find one"
+    " event, 0 if scores are to hand. It is taken off the model's net benefit."
 )
 ACCURACY_WANTED = "Accuracy wanted (%)"
 USUAL_ACCURACY = 95.0
