@@ -126,6 +126,7 @@ def estimated_prevalence(
     Source: Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
     probabilities*, Neural Computation 2002.
     """
+    validation.refuse_reordered(scores=scores, sample_weight=sample_weight)
     slopes = _row_slopes(scores, among_rows)
     return _where(lambda share: row_mean(slopes(share), sample_weight) > 0, 0.0, 1.0)
 
@@ -148,6 +149,7 @@ def prevalence_interval(
     >>> round(found.low, 3), round(found.high, 3)
     (0.093, 0.349)
     """
+    validation.refuse_reordered(scores=scores, sample_weight=sample_weight)
     slopes = _row_slopes(scores, among_rows)
     best = _where(lambda share: row_mean(slopes(share), sample_weight) > 0, 0.0, 1.0)
     at_best = slopes(min(max(best, _LEAST), 1 - _LEAST))

@@ -230,7 +230,8 @@ def tally(
     >>> counted.scores.tolist(), counted.counts.tolist(), counted.hits.tolist()
     ([0.2, 0.6], [1.0, 2.0], [0.0, 1.0])
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    others = {"rest": rest, "sample_weight": sample_weight, "clusters": clusters}
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits, **others)
     weights = weights_of(sample_weight, checked_scores.size)
     if weights is not None or clusters is not None:
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
@@ -260,6 +261,7 @@ def counted_rows(
     """Count rows as `tally`, of clusters by any names."""
     if clusters is None:
         return tally(scores, hits, sample_weight=sample_weight)
+    validation.refuse_reordered(scores=scores, clusters=clusters)
     size = len(validation.scores(scores))
     numbers = cluster_numbers(clusters, size)
     return tally(scores, hits, sample_weight=sample_weight, clusters=numbers)

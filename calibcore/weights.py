@@ -7,7 +7,7 @@ rows themselves, not from the sum of the weights, whose scale means nothing.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -43,10 +43,13 @@ class RowWeights:
     kind : {"frequency", "sampling"}
         Frequency: how many equal rows each stands for, a whole number. Sampling: the inverse of its
         chance of being drawn, on any scale.
+    index : object
+        Of the pandas column that they were given as, so that rows in another order are noticed.
     """
 
     values: Floats
     kind: Kind
+    index: object = field(default=None, repr=False, compare=False)
 
     @property
     def counts(self) -> bool:
@@ -85,7 +88,7 @@ def frequency_weights(values: ArrayLike) -> RowWeights:
     if np.any(numbers != np.floor(numbers)):
         wanted = "whole numbers of rows; sampling_weights(...) takes any weights"
         raise CalibrationInputError("sample_weight", "parts of rows as frequency weights", wanted)
-    return RowWeights(numbers, "frequency")
+    return RowWeights(numbers, "frequency", validation.index_of(values))
 
 
 def sampling_weights(values: ArrayLike) -> RowWeights:
@@ -112,7 +115,7 @@ def sampling_weights(values: ArrayLike) -> RowWeights:
     >>> mean_score([0.2, 0.9], [0, 1], sample_weight=sampling_weights([1.5, 0.5])).__round__(3)
     0.375
     """
-    return RowWeights(_numbers(values), "sampling")
+    return RowWeights(_numbers(values), "sampling", validation.index_of(values))
 
 
 def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
@@ -253,7 +256,7 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     >>> event_rows([0.9, 0.2], [1, 0], frequency_weights([1, 2])).scores.tolist()
     [0.2, 0.2, 0.9]
     """
-    given, happened = validation.scores_and_hits(scores, hits)
+    given, happened = validation.scores_and_hits(scores, hits, sample_weight=sample_weight)
     weights = weights_of(sample_weight, given.size)
     if weights is None:
         return EventRows(*sort_by_score(given, happened), None)
@@ -637,19 +640,25 @@ class OrderedDesign:
         ``frequency``: of hits in each part; ``starts``: first block of each, rising, none empty;
         shape (n_parts,), as what is returned.
 
-        Kish's effective size; of clusters not more than the variance of the frequency allows, by
-        linearisation, less what Student's t of so many clusters takes off.
+        Kish's effective size, but not more than the variance of the frequency allows, by
+        linearisation: it is larger where hits have the larger weights. Of clusters less what
+        Student's t of so many takes off.
         """
         from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
         firsts = self.starts[starts]
         total = np.add.reduceat(self.weights, firsts)
         kish = total**2 / np.add.reduceat(np.square(self.weights), firsts)
-        if self.clusters is None:
-            return np.asarray(kish)
         sizes = np.diff(firsts, append=self.scores.size)
-        part = np.repeat(np.arange(firsts.size), sizes)
         off = self.weights * (self.hits - np.repeat(frequency, sizes))
+        if self.clusters is None:
+            square_sums, spread = np.add.reduceat(np.square(off), firsts), frequency * total**2
+            seen = np.divide(
+                spread * (1 - frequency), square_sums, out=np.copy(kish), where=square_sums > 0
+            )
+            # Of equal weights both are the number of rows, which rounding is not to lessen.
+            return np.asarray(np.minimum(seen * (1 + 1e-9), kish))
+        part = np.repeat(np.arange(firsts.size), sizes)
         pairs, place = np.unique(part * self.n_units + self.clusters, return_inverse=True)
         square_sums = np.bincount(
             pairs // self.n_units, np.square(np.bincount(place, off)), minlength=firsts.size

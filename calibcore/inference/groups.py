@@ -340,7 +340,9 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     >>> gaps.gap.tolist(), gaps.off().tolist(), gaps.worst()
     ([0.25, -0.25], [True, True], 0)
     """
-    given, seen = validation.scores_and_hits(scores, hits)
+    columns: dict[str, Any] = {"sample_weight": sample_weight, "clusters": clusters}
+    columns |= {f"groupings[{k}]": one for k, one in enumerate(groupings)}
+    given, seen = validation.scores_and_hits(scores, hits, **columns)
     design = design_of(sample_weight, clusters, given.size, _MOST_ROWS)
     given, seen = design.of(given), design.of(seen)
     least = validation.whole_number(least, "least", least=0)
