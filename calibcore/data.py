@@ -20,6 +20,7 @@ from calibcore.weights import (
     RowWeights,
     SampleWeight,
     cluster_numbers,
+    refuse_one_cluster,
     repeats,
     shares_of,
     weights_of,
@@ -313,6 +314,8 @@ def with_design(
         object.__setattr__(duplicate, "clusters", cluster_numbers(clusters, rows.n_samples))
     if weights is None:
         return duplicate
+    if duplicate.clusters is not None:
+        refuse_one_cluster(np.unique(duplicate.clusters[weights.values > 0]).size)
     if weights.counts:
         return duplicate.rows(repeats(weights))
     object.__setattr__(duplicate, "weights", replace(weights, index=None))

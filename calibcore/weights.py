@@ -22,6 +22,9 @@ from calibcore.validation import Floats, Hits, Labels
 
 Kind = Literal["frequency", "sampling"]
 
+_LEAST_TOTAL = 1e-290
+"""Sum of weights below which their scale would overflow."""
+
 _CELLS = 1 << 22
 """Numbers drawn at a time."""
 
@@ -148,6 +151,13 @@ def _numbers(values: ArrayLike) -> Floats:
     if not array.any():
         raise CalibrationInputError(
             "sample_weight", "weights that are all zero", "at least one above 0"
+        )
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    if not _LEAST_TOTAL < total < math.inf:
+        text = f"weights that add up to {total:.3g}"
+        raise CalibrationInputError(
+            "sample_weight", text, "a scale nearer to 1, which has no effect"
         )
     return array
 
@@ -334,7 +344,8 @@ def design_of(
         chosen = np.flatnonzero(weights.values > 0)
         values = shares_of(weights.values)[chosen]
     if numbers is not None:
-        numbers = np.unique(numbers[chosen], return_inverse=True)[1]
+        names, numbers = np.unique(numbers[chosen], return_inverse=True)
+        refuse_one_cluster(names.size)
     return RowDesign(chosen, values, numbers)
 
 
@@ -534,10 +545,17 @@ class OrderedDesign:
         alone = float(self.weights @ np.square(self.scores - self.hits))
         if self.clusters is None or alone == 0:
             return self.effect_by_score
+        effect = max(self.effect_by_score, self.deviation_of(self.gaps) ** 2 / alone)
+        return effect * self.times_by_t
+
+    @cached_property
+    def times_by_t(self) -> float:
+        """By how much few clusters raise a variance: 95% intervals are of Student's t, squared."""
+        if self.clusters is None:
+            return 1.0
         from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
-        effect = max(self.effect_by_score, self.deviation_of(self.gaps) ** 2 / alone)
-        return effect * float(stdtrit(self.n_units - 1, 0.975) / ndtri(0.975)) ** 2
+        return float(stdtrit(self.n_units - 1, 0.975) / ndtri(0.975)) ** 2
 
     @property
     def is_drawn(self) -> bool:

@@ -50,7 +50,7 @@ def design_line(scene: Scene) -> str:
 
 def _effect(scene: Scene) -> float:
     design = scene.evaluated.before.counted.design
-    return 1.0 if design is None else design.effect
+    return 1.0 if design is None else design.effect * design.times_by_t
 
 
 def prior_line(rows: Rows, shift: PriorShift) -> str:
