@@ -158,9 +158,12 @@ class AuditResult:
     def n_effective(self) -> float:
         """Equal rows, drawn one by one, of which the mean gap would be as certain.
 
-        Of sampling weights alone it is Kish's effective sample size.
+        Of sampling weights alone it is Kish's effective sample size; of clusters as many as give an
+        interval as wide as Student's t of so few makes it.
         """
-        return self.test.n_samples / self.design_effect
+        design = self.test.before.counted.design
+        times = 1.0 if design is None else design.times_by_t
+        return self.test.n_samples / (self.design_effect * times)
 
     @property
     def warnings(self) -> tuple[str, ...]:

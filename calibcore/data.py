@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -20,6 +20,7 @@ from calibcore.weights import (
     RowWeights,
     SampleWeight,
     cluster_numbers,
+    refuse_one_cluster,
     repeats,
     shares_of,
     weights_of,
@@ -206,7 +207,7 @@ class EventScores:
     prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __init__(self, scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> None:
-        checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+        checked_scores, checked_hits = validation.scores_and_hits(scores, hits, rest=rest)
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
         object.__setattr__(self, "scores", checked_scores)
         object.__setattr__(self, "hits", checked_hits)
@@ -283,10 +284,10 @@ def with_design(
     rows : LogitSet or EventScores
         Stays as it is.
     sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        See `calibcore.weights`.
+        See `calibcore.weights`. In the order of the rows, which keep no index of a data frame.
     clusters : array_like, shape (n_samples,), optional
         A number or a name for each row, the same one for rows that belong together, such as the
-        visits of a patient.
+        visits of a patient; likewise in their order.
 
     Returns
     -------
@@ -307,14 +308,17 @@ def with_design(
     4
     """
     weights = weights_of(sample_weight, rows.n_samples)
+    validation.refuse_reordered(sample_weight=weights, clusters=clusters)
     duplicate = copy(rows)
     if clusters is not None:
         object.__setattr__(duplicate, "clusters", cluster_numbers(clusters, rows.n_samples))
     if weights is None:
         return duplicate
+    if duplicate.clusters is not None:
+        refuse_one_cluster(np.unique(duplicate.clusters[weights.values > 0]).size)
     if weights.counts:
         return duplicate.rows(repeats(weights))
-    object.__setattr__(duplicate, "weights", weights)
+    object.__setattr__(duplicate, "weights", replace(weights, index=None))
     return duplicate if weights.values.all() else duplicate.rows(weights.values > 0)
 
 

@@ -53,7 +53,7 @@ def rows_alike(event: EventScores, flags: NDArray[Any], part: NDArray[np.bool_])
 
     Notes
     -----
-    Kish's number; of clusters by linearisation (`calibcore.weights.OrderedDesign.rows_alike`).
+    By linearisation, at most Kish's number (`calibcore.weights.OrderedDesign.rows_alike`).
     Where a prevalence is stated, by linearisation within the rows of each outcome.
     """
     if not part.any():

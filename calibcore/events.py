@@ -43,6 +43,7 @@ def _leading(
     the largest first and those that are equal by the index of their class; whose each is; and
     whether that is the true class.
     """
+    validation.refuse_reordered(probabilities=probabilities, labels=labels)
     table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
     n_rows, n_classes = table.shape
     values, classes = _leading_classes(table, min(r, n_classes))

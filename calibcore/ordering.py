@@ -77,22 +77,25 @@ def tie_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([[0], ends[:-1] + 1])
 
 
-def order_of_rows(scores: Floats, *others: NDArray[Any]) -> NDArray[np.intp]:
+def order_of_rows(scores: Floats, *others: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
     """Order rows by score; those of equal scores by other values, the first of these first.
 
-    As `numpy.lexsort` does, in half of the time or less where few scores are equal.
+    As `numpy.lexsort` does, in half of the time or less where few scores are equal. Gives the
+    scores in that order, too.
 
-    >>> order_of_rows(np.array([0.5, 0.2, 0.5]), np.array([1, 0, 0])).tolist()
-    [1, 2, 0]
+    >>> order, ordered = order_of_rows(np.array([0.5, 0.2, 0.5]), np.array([1, 0, 0]))
+    >>> order.tolist(), ordered.tolist()
+    ([1, 2, 0], [0.2, 0.5, 0.5])
     """
     order = np.argsort(scores)  # not stable, which is fast; ties are ordered below
     ordered = scores[order]
+    ordered += 0.0  # turns -0.0 into 0.0
     same = ordered[1:] == ordered[:-1]
     if not same.any():
-        return order
+        return order, ordered
     if np.count_nonzero(same) > same.size // 8:
-        return np.lexsort((*others[::-1], scores))
+        return np.lexsort((*others[::-1], scores)), ordered
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
     rows = order[tied]
     order[tied] = rows[np.lexsort((*(one[rows] for one in others[::-1]), scores[rows]))]
-    return order
+    return order, ordered

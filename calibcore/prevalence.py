@@ -1,6 +1,7 @@
 """A stated share of the event: what rows of another share say of where the event is as frequent."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +12,11 @@ from calibcore.counted import CountedScores
 from calibcore.data import EventScores, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
+from calibcore.inference.intervals import Interval
 from calibcore.results import result_class
 from calibcore.splits import AnySplit, Split
-from calibcore.weights import Prior, RowWeights, SampleWeight, row_mean
+from calibcore.validation import Floats
+from calibcore.weights import Prior, RowWeights, SampleWeight, row_mean, weights_of
 
 
 @result_class
@@ -123,6 +126,56 @@ def estimated_prevalence(
     Source: Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
     probabilities*, Neural Computation 2002.
     """
+    validation.refuse_reordered(scores=scores, sample_weight=sample_weight)
+    slopes = _row_slopes(scores, among_rows)
+    return _where(lambda share: row_mean(slopes(share), sample_weight) > 0, 0.0, 1.0)
+
+
+def prevalence_interval(
+    scores: ArrayLike, among_rows: float, *, sample_weight: SampleWeight = None
+) -> Interval:
+    """Estimate how far the share of `estimated_prevalence` may be from the truth.
+
+    Parameters and errors are those of `estimated_prevalence`.
+
+    The 95% interval: shares whose log-likelihood is at most 1.92 below the highest, by how the rows
+    given vary. What is assumed is not in it, nor that few rows may have calibrated the scores. With
+    sampling weights w the difference is taken sum w u^2 / sum w^2 u^2 times, u the slope of a row's
+    log-likelihood, so that it varies as that of equal rows.
+
+    Examples
+    --------
+    >>> found = prevalence_interval([0.1, 0.2, 0.3, 0.4, 0.9] * 20, 0.5)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.093, 0.349)
+    """
+    validation.refuse_reordered(scores=scores, sample_weight=sample_weight)
+    slopes = _row_slopes(scores, among_rows)
+    best = _where(lambda share: row_mean(slopes(share), sample_weight) > 0, 0.0, 1.0)
+    at_best = slopes(min(max(best, _LEAST), 1 - _LEAST))
+    weights = weights_of(sample_weight, at_best.size)
+    values = np.ones(at_best.size) if weights is None else weights.values
+    times = 1.0
+    if weights is not None and not weights.counts:
+        times = float((values @ np.square(at_best)) / np.square(values * at_best).sum())
+
+    def is_near(share: float) -> bool:
+        # A row's likelihood is linear in the share: that at another one is 1 - step * slope times.
+        step = best - min(max(share, _LEAST), 1 - _LEAST)
+        with np.errstate(divide="ignore"):
+            return float(-times * (values @ np.log1p(-step * at_best))) <= _NEAR
+
+    low = 0.0 if is_near(0.0) else _where(lambda share: not is_near(share), 0.0, best)
+    high = 1.0 if is_near(1.0) else _where(is_near, best, 1.0)
+    return Interval(low, high)
+
+
+_NEAR = 1.959963984540054**2 / 2
+_LEAST = 1e-12
+
+
+def _row_slopes(scores: ArrayLike, among_rows: float) -> Callable[[float], Floats]:
+    """Return the slope of each row's log-likelihood at a share, shape (n_samples,)."""
     given = validation.scores(scores)
     if not isinstance(among_rows, float | np.floating) or not 0 < among_rows < 1:
         raise CalibrationInputError("among_rows", repr(among_rows), "a share between 0 and 1")
@@ -131,15 +184,19 @@ def estimated_prevalence(
         raise CalibrationInputError("scores", "the share among the rows alone", wanted)
     of_event, of_others = given / among_rows, (1 - given) / (1 - among_rows)
 
-    def slope(share: float) -> float:
+    def slopes(share: float) -> Floats:
         with np.errstate(divide="ignore"):
             each = (of_event - of_others) / (share * of_event + (1 - share) * of_others)
-        return row_mean(each, sample_weight)
+        return np.asarray(each)
 
-    low, high = 0.0, 1.0
+    return slopes
+
+
+def _where(is_below: Callable[[float], bool], low: float, high: float) -> float:
+    """Find the share up to which something holds, between two of them."""
     while high - low > 1e-12:
         middle = (low + high) / 2
-        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+        low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
 
 

@@ -196,7 +196,9 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     >>> screen.mean_gap.round(2).tolist(), screen.off().tolist()
     ([-0.1, 0.9, nan], [False, True, False])
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    checked_scores, checked_hits = validation.scores_and_hits(
+        scores, hits, places=places, sample_weight=sample_weight, clusters=clusters
+    )
     design = design_of(sample_weight, clusters, checked_scores.size, 0)
     checked_scores, checked_hits = design.of(checked_scores), design.of(checked_hits)
     least = validation.whole_number(least, "least", least=0)
@@ -270,6 +272,9 @@ def slice_shares(
     >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
     [1.0, 0.5]
     """
+    validation.refuse_reordered(
+        flags=flags, places=places, sample_weight=sample_weight, clusters=clusters
+    )
     flagged = validation.real_array(flags, "flags")
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")

@@ -230,7 +230,8 @@ def tally(
     >>> counted.scores.tolist(), counted.counts.tolist(), counted.hits.tolist()
     ([0.2, 0.6], [1.0, 2.0], [0.0, 1.0])
     """
-    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    others = {"rest": rest, "sample_weight": sample_weight, "clusters": clusters}
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits, **others)
     weights = weights_of(sample_weight, checked_scores.size)
     if weights is not None or clusters is not None:
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
@@ -260,6 +261,7 @@ def counted_rows(
     """Count rows as `tally`, of clusters by any names."""
     if clusters is None:
         return tally(scores, hits, sample_weight=sample_weight)
+    validation.refuse_reordered(scores=scores, clusters=clusters)
     size = len(validation.scores(scores))
     numbers = cluster_numbers(clusters, size)
     return tally(scores, hits, sample_weight=sample_weight, clusters=numbers)
@@ -283,27 +285,29 @@ def _weighted(
     else:
         values = weights.values if counts else shares_of(weights.values)
     keys = (hits, values) if clusters is None else (hits, values, clusters)
-    order = order_of_rows(scores + 0.0, *keys)
+    order, ordered = order_of_rows(scores, *keys)
     if not values.all():  # none is negative
-        order = order[values[order] > 0]
-    ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
+        some = values[order] > 0
+        order, ordered = order[some], ordered[some]
+    ordered_hits, own = hits[order].astype(np.float64), values[order]
     ends = tie_ends(ordered)
-    starts = tie_starts(ends)
+    apart = ends.size == ordered.size
+    starts = ends if apart else tie_starts(ends)
     spared = 0.0
     if rest is not None:
         spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
     n_samples = round(own.sum()) if counts else own.size
 
     def summed(of_rows: Floats) -> Floats:
-        return of_rows if starts.size == own.size else np.add.reduceat(of_rows, starts)
+        return of_rows if apart else np.add.reduceat(of_rows, starts)
 
-    sums = summed(own), summed(own * ordered_hits)
+    at, sums = ordered if apart else ordered[ends], (summed(own), summed(own * ordered_hits))
     if counts:
-        return Tally(ordered[ends], *sums, n_samples, spared)
+        return Tally(at, *sums, n_samples, spared)
     groups = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
     design = OrderedDesign(ordered, ordered_hits, own, starts, groups)
     return Tally(
-        ordered[ends],
+        at,
         *sums,
         n_samples,
         spared,

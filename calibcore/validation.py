@@ -37,11 +37,8 @@ def refuse_reordered(**columns: Any) -> None:
 
     Raises `CalibrationInputError` for the later of the two.
     """
-    indexes = {
-        field: values.index
-        for field, values in columns.items()
-        if hasattr(getattr(values, "index", None), "isin")  # pandas, without importing it
-    }
+    known = ((field, index_of(values)) for field, values in columns.items())
+    indexes = {field: index for field, index in known if index is not None}
     for (first, one), (field, other) in itertools.combinations(indexes.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
@@ -49,6 +46,12 @@ def refuse_reordered(**columns: Any) -> None:
             wanted = f"one order: {field}.loc[{first}.index], or reset_index(drop=True) of both"
             actual = f"the rows of {first} in another order, by their index"
             raise CalibrationInputError(field, actual, wanted)
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a pandas column or table; None of anything else."""
+    index = getattr(values, "index", None)
+    return index if hasattr(index, "isin") else None  # pandas, without importing it
 
 
 def array_of(values: Any, field: str) -> NDArray[Any]:
@@ -261,8 +264,14 @@ def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def labelled(values: ArrayLike, true: ArrayLike) -> tuple[Floats, Labels]:
-    """Check class probabilities, and true classes that fit them: see `probabilities`, `labels`."""
+def labelled(
+    values: ArrayLike, true: ArrayLike, sample_weight: Any = None
+) -> tuple[Floats, Labels]:
+    """Check class probabilities, and true classes that fit them: see `probabilities`, `labels`.
+
+    ``sample_weight``: is not checked, but for the order of its rows.
+    """
+    refuse_reordered(probabilities=values, labels=true, sample_weight=sample_weight)
     table = probabilities(values)
     return table, labels(true, n_rows=len(table), n_classes=table.shape[1])
 
@@ -336,9 +345,11 @@ def hits(values: ArrayLike, *, n_rows: int) -> Hits:
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
-def scores_and_hits(score_values: ArrayLike, hit_values: ArrayLike) -> tuple[Floats, Hits]:
-    """Check the scores and hits of one event together."""
-    refuse_reordered(scores=score_values, hits=hit_values)
+def scores_and_hits(
+    score_values: ArrayLike, hit_values: ArrayLike, **others: Any
+) -> tuple[Floats, Hits]:
+    """Check the scores and hits of one event together; of other columns the order of the rows."""
+    refuse_reordered(scores=score_values, hits=hit_values, **others)
     checked = scores(score_values)
     return checked, hits(hit_values, n_rows=checked.size)
 

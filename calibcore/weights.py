@@ -7,7 +7,7 @@ rows themselves, not from the sum of the weights, whose scale means nothing.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +21,9 @@ from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
 Kind = Literal["frequency", "sampling"]
+
+_LEAST_TOTAL = 1e-290
+"""Sum of weights below which their scale would overflow."""
 
 _CELLS = 1 << 22
 """Numbers drawn at a time."""
@@ -43,10 +46,13 @@ class RowWeights:
     kind : {"frequency", "sampling"}
         Frequency: how many equal rows each stands for, a whole number. Sampling: the inverse of its
         chance of being drawn, on any scale.
+    index : object
+        Of the pandas column that they were given as, so that rows in another order are noticed.
     """
 
     values: Floats
     kind: Kind
+    index: object = field(default=None, repr=False, compare=False)
 
     @property
     def counts(self) -> bool:
@@ -85,7 +91,7 @@ def frequency_weights(values: ArrayLike) -> RowWeights:
     if np.any(numbers != np.floor(numbers)):
         wanted = "whole numbers of rows; sampling_weights(...) takes any weights"
         raise CalibrationInputError("sample_weight", "parts of rows as frequency weights", wanted)
-    return RowWeights(numbers, "frequency")
+    return RowWeights(numbers, "frequency", validation.index_of(values))
 
 
 def sampling_weights(values: ArrayLike) -> RowWeights:
@@ -112,7 +118,7 @@ def sampling_weights(values: ArrayLike) -> RowWeights:
     >>> mean_score([0.2, 0.9], [0, 1], sample_weight=sampling_weights([1.5, 0.5])).__round__(3)
     0.375
     """
-    return RowWeights(_numbers(values), "sampling")
+    return RowWeights(_numbers(values), "sampling", validation.index_of(values))
 
 
 def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
@@ -146,6 +152,13 @@ def _numbers(values: ArrayLike) -> Floats:
         raise CalibrationInputError(
             "sample_weight", "weights that are all zero", "at least one above 0"
         )
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    if not _LEAST_TOTAL < total < math.inf:
+        text = f"weights that add up to {total:.3g}"
+        raise CalibrationInputError(
+            "sample_weight", text, "a scale nearer to 1, which has no effect"
+        )
     return array
 
 
@@ -165,7 +178,7 @@ def shares_of(weights: Floats) -> Floats:
     [0.5, 1.5, 0.0]
     """
     some = weights > 0
-    if weights[some].min() == weights.max():
+    if weights.min(where=some, initial=np.inf) == weights.max():
         return some.astype(np.float64)
     return np.asarray(weights * (np.count_nonzero(some) / weights.sum()))
 
@@ -253,23 +266,25 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     >>> event_rows([0.9, 0.2], [1, 0], frequency_weights([1, 2])).scores.tolist()
     [0.2, 0.2, 0.9]
     """
-    given, happened = validation.scores_and_hits(scores, hits)
+    given, happened = validation.scores_and_hits(scores, hits, sample_weight=sample_weight)
     weights = weights_of(sample_weight, given.size)
     if weights is None:
         return EventRows(*sort_by_score(given, happened), None)
     if weights.counts and (total := float(weights.values.sum())) > MOST_PARTS:
-        order = order_of_rows(given + 0.0, happened)
+        order, ordered = order_of_rows(given, happened)
         n_parts = np.ceil(weights.values[order] * (MOST_PARTS / total)).astype(np.intp)
         each = weights.values[order] / np.maximum(n_parts, 1)
-        rows = np.repeat(order, n_parts)
-        return EventRows(given[rows] + 0.0, happened[rows], np.repeat(each, n_parts))
+        of_hits, parts = happened[order].repeat(n_parts), each.repeat(n_parts)
+        return EventRows(ordered.repeat(n_parts), of_hits, parts)
     if weights.counts:
         rows = repeats(weights)
         return EventRows(*sort_by_score(given[rows], happened[rows]), None)
     values = shares_of(weights.values)
-    order = order_of_rows(given + 0.0, happened, values)
-    order = order[values[order] > 0]
-    return EventRows(given[order] + 0.0, happened[order], values[order])
+    order, ordered = order_of_rows(given, happened, values)
+    if not values.all():  # none is negative
+        some = values[order] > 0
+        order, ordered = order[some], ordered[some]
+    return EventRows(ordered, happened[order], values[order])
 
 
 class RowDesign(NamedTuple):
@@ -329,7 +344,8 @@ def design_of(
         chosen = np.flatnonzero(weights.values > 0)
         values = shares_of(weights.values)[chosen]
     if numbers is not None:
-        numbers = np.unique(numbers[chosen], return_inverse=True)[1]
+        names, numbers = np.unique(numbers[chosen], return_inverse=True)
+        refuse_one_cluster(names.size)
     return RowDesign(chosen, values, numbers)
 
 
@@ -481,7 +497,9 @@ class OrderedDesign:
     @cached_property
     def gaps(self) -> Floats:
         """Weighted score less outcome of each row."""
-        return np.asarray(self.weights * (self.scores - self.hits))
+        gaps = self.scores - self.hits
+        gaps *= self.weights
+        return gaps
 
     @cached_property
     def effect(self) -> float:
@@ -527,10 +545,17 @@ class OrderedDesign:
         alone = float(self.weights @ np.square(self.scores - self.hits))
         if self.clusters is None or alone == 0:
             return self.effect_by_score
+        effect = max(self.effect_by_score, self.deviation_of(self.gaps) ** 2 / alone)
+        return effect * self.times_by_t
+
+    @cached_property
+    def times_by_t(self) -> float:
+        """By how much few clusters raise a variance: 95% intervals are of Student's t, squared."""
+        if self.clusters is None:
+            return 1.0
         from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
-        effect = max(self.effect_by_score, self.deviation_of(self.gaps) ** 2 / alone)
-        return effect * float(stdtrit(self.n_units - 1, 0.975) / ndtri(0.975)) ** 2
+        return float(stdtrit(self.n_units - 1, 0.975) / ndtri(0.975)) ** 2
 
     @property
     def is_drawn(self) -> bool:
@@ -633,19 +658,25 @@ class OrderedDesign:
         ``frequency``: of hits in each part; ``starts``: first block of each, rising, none empty;
         shape (n_parts,), as what is returned.
 
-        Kish's effective size; of clusters not more than the variance of the frequency allows, by
-        linearisation, less what Student's t of so many clusters takes off.
+        Kish's effective size, but not more than the variance of the frequency allows, by
+        linearisation: it is larger where hits have the larger weights. Of clusters less what
+        Student's t of so many takes off.
         """
         from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
         firsts = self.starts[starts]
         total = np.add.reduceat(self.weights, firsts)
         kish = total**2 / np.add.reduceat(np.square(self.weights), firsts)
-        if self.clusters is None:
-            return np.asarray(kish)
         sizes = np.diff(firsts, append=self.scores.size)
-        part = np.repeat(np.arange(firsts.size), sizes)
         off = self.weights * (self.hits - np.repeat(frequency, sizes))
+        if self.clusters is None:
+            square_sums, spread = np.add.reduceat(np.square(off), firsts), frequency * total**2
+            seen = np.divide(
+                spread * (1 - frequency), square_sums, out=np.copy(kish), where=square_sums > 0
+            )
+            # Of equal weights both are the number of rows, which rounding is not to lessen.
+            return np.asarray(np.minimum(seen * (1 + 1e-9), kish))
+        part = np.repeat(np.arange(firsts.size), sizes)
         pairs, place = np.unique(part * self.n_units + self.clusters, return_inverse=True)
         square_sums = np.bincount(
             pairs // self.n_units, np.square(np.bincount(place, off)), minlength=firsts.size

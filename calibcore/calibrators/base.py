@@ -338,8 +338,10 @@ def weighed_rows(
 ) -> tuple[ArrayLike, ArrayLike, RowWeights | None]:
     """Repeat rows as often as frequency weights say; keep sampling weights, but those of 0.
 
-    Raises `CalibrationInputError` for weights that are none.
+    Raises `CalibrationInputError` for weights that are none, and for columns of data frames whose
+    rows are in another order.
     """
+    validation.refuse_reordered(rows=inputs, outcomes=outcomes, sample_weight=sample_weight)
     if sample_weight is None:
         return inputs, outcomes, None
     rows = validation.array_of(inputs, "rows")

@@ -112,7 +112,9 @@ def drift_test(  # noqa: PLR0913 - each has a default that serves
     >>> drift.p_value < 0.01, drift.since, drift.gap_before, drift.gap_since
     (True, 2, 0.0, -0.25)
     """
-    given, seen = validation.scores_and_hits(scores, hits)
+    given, seen = validation.scores_and_hits(
+        scores, hits, periods=periods, sample_weight=sample_weight
+    )
     n_periods = validation.whole_number(n_periods, "n_periods", least=1)
     n_draws = validation.whole_number(n_draws, "n_draws", least=20)
     design = design_of(sample_weight, None, given.size, _MOST_ROWS)

@@ -113,7 +113,7 @@ def classwise_errors(
     It is `calibcore.metrics.ece` of each class's probability, in probability units; shape
     (n_classes,). Parameters and errors are those of `classwise_ece`.
     """
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     n_rows, n_classes = table.shape
     if binning != "equal_width" or sample_weight is not None:
         tallies = _tallies(table, true, sample_weight)
@@ -196,7 +196,7 @@ def classwise_ks_errors(
 
     In probability units; shape (n_classes,). Parameters and errors are those of `classwise_ks`.
     """
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     return np.array([float(ks_of(one)) for one in _tallies(table, true, sample_weight)])
 
 
@@ -249,7 +249,7 @@ def top_label_ece(
     >>> top_label_ece([[0.75, 0.25], [0.25, 0.75]], [0, 0], n_bins=1)  # (1/4 + 3/4) / 2
     0.5
     """
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     decided = table.argmax(axis=1)
     score = np.minimum(table[np.arange(len(true)), decided], 1.0)

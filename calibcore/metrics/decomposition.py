@@ -354,6 +354,7 @@ def calibration_gain(
     >>> calibration_gain([[1.0, 0.0], [1.0, 0.0]], [[0.75, 0.25], [0.75, 0.25]], [0, 1])
     0.375
     """
+    validation.refuse_reordered(before=before, after=after)
     first, second = (validation.matrix(one, "probabilities") for one in (before, after))
     _check_alike(first, second)
     was, now = (brier(one, labels, sample_weight=sample_weight) for one in (before, after))

@@ -645,7 +645,7 @@ def kde_classwise_ece(
     0.5
     """
     check_norm(norm)
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     n_classes, weights = table.shape[1], weights_of(sample_weight, len(table))
     width = _class_widths(table, true, weights)
     of_rows = None if weights is None else weights.values

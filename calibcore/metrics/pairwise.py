@@ -323,7 +323,7 @@ def _checked(
     *,
     tests: bool,
 ) -> KernelTest:
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     weights, each = weights_of(sample_weight, len(table)), None
     if weights is not None and weights.counts:
         rows = repeats(weights)

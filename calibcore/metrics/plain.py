@@ -46,6 +46,9 @@ def accuracy(
     >>> accuracy([[0.6, 0.4], [0.3, 0.7]], [0, 0])
     0.5
     """
+    validation.refuse_reordered(
+        probabilities=probabilities, labels=labels, sample_weight=sample_weight
+    )
     table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
@@ -68,6 +71,9 @@ def top_r_accuracy(
     Classes of equal probability rank by their index, the lower first, as in
     `calibcore.events.WithinTopR`, whose observed frequency this is; r = 1 gives `accuracy`.
     """
+    validation.refuse_reordered(
+        probabilities=probabilities, labels=labels, sample_weight=sample_weight
+    )
     table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)

@@ -50,7 +50,7 @@ def nll(
     >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 1]), 4)
     0.4904
     """
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     own = table[np.arange(len(true)), true]
     # 0.0, never -0.0
     return 0.0 - row_mean(np.log(np.maximum(own, PROBABILITY_FLOOR)), sample_weight)
@@ -151,7 +151,7 @@ def brier(
     >>> brier([[0.5, 0.5], [0.0, 1.0]], [0, 1])
     0.25
     """
-    table, true = validation.labelled(probabilities, labels)
+    table, true = validation.labelled(probabilities, labels, sample_weight)
     if sample_weight is not None:
         return row_mean(brier_rows(table, true).seen, sample_weight)
     # |p - e_y|^2 = |p|^2 - 2 p_y + 1 would lose digits near 0, so the true class is taken apart.

@@ -65,6 +65,7 @@ def entropy_is_nll(probabilities: ArrayLike, labels: ArrayLike) -> float | None:
     >>> entropy_is_nll([[0.9, 0.1], [0.9, 0.1]], [0, 1]) is None
     True
     """
+    validation.refuse_reordered(probabilities=probabilities, labels=labels)
     table = validation.probabilities(probabilities)
     loss, entropy = nll(table, labels), mean_entropy(table)
     return loss if abs(entropy - loss) <= CLOSE * loss else None
@@ -79,6 +80,7 @@ def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None
     -(1/N) sum_ik p_ik ln p_ik, 0 ln 0 = 0: in nats, 0 to ln(n_classes). Raises
     `CalibrationInputError` for rows that are not probabilities.
     """
+    validation.refuse_reordered(probabilities=probabilities, sample_weight=sample_weight)
     table = validation.probabilities(probabilities)
     mean_logs = np.empty(len(table))
     for rows in row_strips(*table.shape):

@@ -94,7 +94,8 @@ def binned_reliability(  # noqa: PLR0913 - each has a default that serves
     The rows of a bin are treated as draws with one probability. Their scores differ a little, so
     the interval is slightly too wide for their mean frequency. Of rows with sampling weights or
     clusters it is that of as many rows as would tell the frequency as well, as Korn and Graubard
-    have it: Kish's effective number, of clusters by linearisation and Student's t.
+    have it: by linearisation, of clusters and Student's t, but not more than Kish's effective
+    number.
 
     Source: Guo et al., ICML 2017, section 2; Brown, Cai, DasGupta, *Interval estimation for a
     binomial proportion*, Statistical Science 2001; Korn and Graubard, *Confidence intervals for

@@ -121,6 +121,9 @@ _EXAMPLES = {
         "  fractile audit week.parquet --report report.html\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
     ),
+    "prevalence": (
+        "\b\nExample:\n  fractile prevalence cases.csv --outcome ill --new clinic.csv\n"
+    ),
     "calibrate": (
         "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
     ),
@@ -363,6 +366,13 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
         nargs=2,
         type=click.FloatRange(0, min_open=True),
         help="Of a false alarm and a missed event, for the report; they set the cut-off.",
+    ),
+    click.option(
+        "--test-harm",
+        default=0.0,
+        type=click.FloatRange(0, 1),
+        help="What it costs to have the score of a row, for the report: 0.01 if one would score 100"
+        " rows to find one event. It is taken off the model's net benefit.",
     ),
 )
 """What the report of an audit is to hold, and where it is written."""
@@ -666,6 +676,36 @@ def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
     from dashboard.cli.terminal import calibrate_files  # noqa: PLC0415 - takes a second
 
     say(_done(lambda: calibrate_files(reading, calibrator, out)))
+
+
+@main.command(epilog=_EXAMPLES["prevalence"])
+@_reads_files
+@click.option(
+    "--new",
+    required=True,
+    metavar="FILE",
+    type=_FILE,
+    help="Rows without outcomes, of where scores will be used.",
+)
+@click.option(
+    "--calibrator",
+    metavar="KEY",
+    type=Key(),
+    default="platt",
+    show_default=True,
+    help="Of one score; it is fitted to FILES first, as the estimate needs calibrated scores.",
+)
+def prevalence(new: Path, calibrator: str, **reading: Any) -> None:
+    """Estimate the share of the event where there are no outcomes yet.
+
+    A calibrator is fitted to FILES, whose outcomes are known, and calibrates the rows of --new. The
+    share is the likeliest one, if these differ from FILES in how frequent the event is and in
+    nothing else, which no rows without outcomes can show. State it with --prevalence, or on the
+    page where the file is opened. A column of --weight or --count is one of both.
+    """
+    from dashboard.cli.terminal import estimate_prevalence  # noqa: PLC0415 - takes a second
+
+    say(_done(lambda: estimate_prevalence(reading, calibrator, new)))
 
 
 def _done(work: Callable[[], Result]) -> Result:

@@ -13,12 +13,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import FittedScoreMap, Progress
+from calibcore.data import EventScores
 from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
+from calibcore.prevalence import estimated_prevalence, prevalence_interval
+from calibcore.weights import RowWeights, frequency_weights, row_mean, sampling_weights
 from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
 from dashboard.cli.engine import Counting, counted_upload
 from dashboard.cli.output import Lines, write_file
@@ -28,18 +31,24 @@ from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.records import ReadingOptions
+from dashboard.readers.records import Design, ReadingOptions
 from dashboard.readers.refusal import Answer, Question
 from dashboard.remote import InputFile
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_rank
 from dashboard.summary_file import are_summaries
-from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
+from dashboard.take_home.calibrated import (
+    calibrated_rows,
+    calibrated_values,
+    frame_bytes,
+    n_unfitted,
+    rows_for,
+)
 from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
-from dashboard.texts.design import design_line
+from dashboard.texts.design import design_line, estimated_share, shift_assumed
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
@@ -58,7 +67,7 @@ _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 _SERVES = (
     "files", "resamples", "calibrator", "bins", "seed", "report", "brief", "json", "title",
-    "purpose", "model", "author", "cutoff", "costs",
+    "purpose", "model", "author", "cutoff", "costs", "test_harm",
 )  # fmt: skip
 """Options of an audit that a summary allows."""
 
@@ -169,10 +178,11 @@ def _write_report(
     typed = ReportDetails(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    request = ReportRequest(typed, Choices(cutoff, costs))
+    choices = Choices(cutoff, costs, harm=given["test_harm"])
+    request = ReportRequest(typed, choices)
     if counting is not None:
         named = replace(scene.upload, name="FILES")
-        written = command(named, scene.settings, cutoff, scene.n_resamples, costs)
+        written = command(named, scene.settings, scene.n_resamples, choices.options)
         request = replace(request, rerun=rerun(f"{written} {shlex.join(counting.options)}"))
     report = report_of(scene, request, tell)
     if given["report"]:
@@ -241,6 +251,44 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     write_out(out, frame_bytes(frame, ending), "out")
     lost = unfitted(n_unfitted(upload, file), len(file.columns))
     return "\n".join([f"{out}: {len(frame):,} rows", *lost])
+
+
+def estimate_prevalence(reading: Mapping[str, Any], method: str, new: Path) -> str:
+    """Estimate the share of the event among rows without outcomes, and say what was assumed."""
+    if reading["prevalence"] is not None:
+        raise CalibrationInputError("prevalence", "stated", "none, as it is estimated")
+    options = options_of(reading)
+    known = read_paths(reading["files"], options)
+    event = event_of(known, reading["event"])
+    if not isinstance(event, OneClass) or known.summary is not None:
+        raise CalibrationInputError("event", "none of a population", "--event with one class")
+    scene = scene_of(known, event=event, method=method, progress=lambda _: None)
+    file, rows = calibrator_file(scene), scene.split.calibration
+    if file is None or not isinstance(file.fitted, FittedScoreMap) or file.needs_groups:
+        raise CalibrationInputError("calibrator", method, "one of a score, such as platt")
+    weighted = tuple(one for one in options.roles if one[1] in {"weight", "count"})
+    alike = ReadingOptions(values=options.values, leave_out=options.leave_out, roles=weighted)
+    upload = rows_for(file, alike, lambda how: read_paths([new], how))
+    if upload.piece is None:
+        wanted = "rows without, as the share of outcomes that are known is no question"
+        raise CalibrationInputError("new", "rows with outcomes", wanted)
+    seen = (
+        rows if isinstance(rows, EventScores) else event.outcomes(rows.probabilities, rows.labels)
+    )
+    given, among = calibrated_values(upload, file), row_mean(seen.hits, rows.weights)
+    weights = _weights_of(upload.piece.design)
+    share = estimated_prevalence(given, among, sample_weight=weights)
+    interval = prevalence_interval(given, among, sample_weight=weights)
+    text = estimated_share(share, interval, given.size, among)
+    assumed = shift_assumed(method_name(method))
+    lines = f"{new}, {scene.event_words.plain}: {text}", assumed, *upload.doubts
+    return "\n".join([*lines, f"State it: --prevalence {share:.4g}"])
+
+
+def _weights_of(design: Design | None) -> RowWeights | None:
+    if design is None or design.weights is None:
+        return None
+    return (frequency_weights if design.counts else sampling_weights)(design.weights)
 
 
 OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")

@@ -442,12 +442,9 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
         (words.VERSION, version("fractile")),
         ("Versions", versions),
     ]
-    cutoff = None if isinstance(settings.event, TopR) else request.decisions.cutoff
-    draws = scene.n_resamples
+    acting = [] if isinstance(settings.event, TopR) else request.decisions.options
     command = (
-        words.command(upload, settings, cutoff, draws, request.decisions.costs)
-        if scene.sample is None
-        else ""
+        words.command(upload, settings, scene.n_resamples, acting) if scene.sample is None else ""
     )
     sentences: Sentences | None = lines("command", [request.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), sentences)

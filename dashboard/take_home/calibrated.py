@@ -43,7 +43,7 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     without scores of its own, or without a column that tells the groups of a calibrator by group.
     """
     parts = _parts(upload, file)
-    calibrated = np.concatenate([file.apply(one.table, one.groups) for one in parts])
+    calibrated = calibrated_values(upload, file)
     if isinstance(file.fitted, FittedScoreMap):
         before = np.concatenate([file.scores(one.table) for one in parts])
         values = {SCORE: before, CALIBRATED: calibrated}
@@ -60,6 +60,11 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     taken = {*fixed, *values}
     renamed = {f"{name} (file)" if name in taken else name: of_file[name] for name in of_file}
     return DataFrame({**fixed, **renamed, **values})
+
+
+def calibrated_values(upload: Upload, file: CalibratorFile) -> Floats:
+    """Calibrate every row: shares, shape (n_rows,) of an event, (n_rows, n_classes) of classes."""
+    return np.concatenate([file.apply(one.table, one.groups) for one in _parts(upload, file)])
 
 
 def rows_for(

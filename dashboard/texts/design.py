@@ -6,11 +6,13 @@ import numpy as np
 
 from calibcore.calibrators.score_maps.offset import FittedOffset
 from calibcore.data import EventScores, Rows, is_designed
+from calibcore.inference import Interval
 from calibcore.prevalence import PriorShift
 from calibcore.weights import effective_size
 from dashboard.readers.records import Design
 from dashboard.scene import Scene
-from dashboard.texts.numbers import percent
+from dashboard.texts.numbers import ci, percent
+from dashboard.texts.rows import rows_of
 
 NO_DRIFT = "Drift is not tested where rows have sampling weights or belong together."
 NO_CLASSES = (
@@ -48,7 +50,7 @@ def design_line(scene: Scene) -> str:
 
 def _effect(scene: Scene) -> float:
     design = scene.evaluated.before.counted.design
-    return 1.0 if design is None else design.effect
+    return 1.0 if design is None else design.effect * design.times_by_t
 
 
 def prior_line(rows: Rows, shift: PriorShift) -> str:
@@ -68,6 +70,27 @@ def prior_line(rows: Rows, shift: PriorShift) -> str:
         f" {percent(weighted, n_rows)} where it holds) than that of these rows (mean"
         f" {percent(float(given.mean()), n_rows)} of {percent(own, n_rows)}): if they are meant for"
         " it already, give rows sampling weights instead."
+    )
+
+
+def estimated_share(share: float, interval: Interval, n_rows: int, among: float) -> str:
+    """Return the share of the event among rows without outcomes.
+
+    ``interval``: of 95%. ``n_rows``: of these. ``among``: share among the rows with outcomes.
+    """
+    ends = ci(percent(interval.low, n_rows), percent(interval.high, n_rows))
+    return (
+        f"the event is estimated to have a share of {percent(share, n_rows)} of {rows_of(n_rows)}"
+        f" without outcomes ({ends}); among those with outcomes it is {percent(among, n_rows)}."
+    )
+
+
+def shift_assumed(calibrator: str) -> str:
+    """Return what an estimated share rests on. ``calibrator``: what calibrated the scores."""
+    return (
+        "It is assumed that rows with the event have scores like those with it here, and rows"
+        f" without likewise, and that {calibrator} calibrates the scores. Rows without outcomes"
+        " cannot show whether that is so, and the interval does not count it."
     )
 
 

@@ -202,15 +202,13 @@ def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
 def command(
     upload: Upload,
     settings: Settings,
-    cutoff: float | None = None,
     n_resamples: int = 1000,
-    costs: tuple[float, float] | None = None,
+    acting: Sequence[str] = (),
 ) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 
-    ``upload``: the data. ``settings``: what was chosen. ``cutoff``: of decisions on one event,
-    where one was chosen. ``n_resamples``: of the intervals. ``costs``: of a false alarm and of a
-    missed event, where these set the cut-off.
+    ``upload``: the data. ``settings``: what was chosen. ``n_resamples``: of the intervals.
+    ``acting``: the options of decisions on one event.
     """
     defaults = {} if settings.method == NO_METHOD else usual_options(settings.method)
     own = {name: value for name, value in settings.options if value != defaults[name]}
@@ -249,16 +247,7 @@ def command(
     parts += chain(*(("--column", f"{name}={role}") for name, role in options.roles))
     parts += ["--split-at", "=".join(options.split_at)] if options.split_at else []
     parts += ["--leave-out"] if options.leave_out else []
-    parts += _acting(cutoff, costs)
-    return shlex.join(parts)
-
-
-def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str]:
-    if cutoff is None:
-        return []
-    if costs is None:
-        return ["--cutoff", f"{cutoff:.6g}"]
-    return ["--costs", *(f"{one:.12g}" for one in costs)]
+    return shlex.join([*parts, *acting])
 
 
 def in_python(audit: AuditRequest) -> str:

@@ -1,5 +1,6 @@
 """The page of decisions: its counts are those of the rows, whatever leads to the cut-off."""
 
+import base64
 import json
 import re
 from html import unescape
@@ -108,6 +109,32 @@ def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
         f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against flagging"
         f" {'none' if none < every else 'all'}."
     )
+
+
+def test_the_harm_of_a_test_is_taken_off_the_net_benefit(export: Discharges) -> None:
+    free, paid = (opened(export, cutoff="30", **more) for more in ({}, {"test_harm": "1.5"}))
+    worth = [
+        100 * (one.right - one.in_vain * 3 / 7) / 7400
+        for one in (at_cutoff(side, 0.3) for side in sides(export))
+    ]
+    for page, harm in ((free, 0.0), (paid, 1.5)):
+        assert tables(page)[0][words.BENEFIT] == [f"{one - harm:.2f}" for one in worth]
+    assert not any("test harm" in one for one in bodies(free))
+    assert any("A test harm of 1.5 per 100 rows is taken off" in one for one in bodies(paid))
+    lines = [_lines(page) for page in (free, paid)]
+    assert lines[0]["All rows"].tolist() == lines[1]["All rows"].tolist()
+    np.testing.assert_allclose(lines[1]["After"], np.array(lines[0]["After"]) - 1.5, atol=1e-5)
+
+
+def _lines(page: AppTest) -> dict[str, Any]:
+    (spec,) = [spec for one in charts(page) if "Net benefit" in (spec := one.spec)]
+    return {line["name"]: _values(line["y"]) for line in json.loads(spec)["data"] if "y" in line}
+
+
+def _values(sent: Any) -> Any:
+    if isinstance(sent, dict):
+        return np.frombuffer(base64.b64decode(sent["bdata"]), dtype=sent["dtype"])
+    return np.array(sent)
 
 
 def test_a_cut_off_is_said_in_both_scores(export: Discharges) -> None:

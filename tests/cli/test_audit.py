@@ -99,6 +99,11 @@ def test_costs_set_the_cut_off_of_the_report_and_are_totalled(
     assert any(line.startswith(f"{wanted} {none:,}, flagging all {every:,};") for line in said)
     (command,) = next(one["lines"] for one in of["rerun"] if one["key"] == "command")
     assert command.endswith("--costs 1 4")
+    harm = ["--cutoff", "0.2", "--test-harm", "0.015", "--json", str(out)]
+    assert run(export, *harm, "--resamples", "0").exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert "A test harm of 1.5 per 100 rows is taken off the model's net benefit" in text
+    assert "--cutoff 0.2 --test-harm 0.015" in text
     both = run(export, "--costs", "1", "4", "--cutoff", "0.2", "--json", str(out))
     assert both.exit_code == 2
     assert "one of the two" in both.stderr

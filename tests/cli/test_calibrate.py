@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
 
 from calibcore import LogitSet, Split, audit
 from calibcore.calibrators import (
@@ -21,6 +22,7 @@ from calibcore.calibrators import (
 )
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.prevalence import estimated_prevalence, prevalence_interval
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
@@ -417,6 +419,51 @@ def test_groups_that_are_missing_are_said_in_one_sentence(
     none = run("fit", old, "--calibrator", "by_group", "--out", kept)
     assert none.exit_code == 2
     assert none.stderr.startswith("Error: Group: none. Expected one of ward, ")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_share_is_estimated_from_rows_without_outcomes(tmp_path: Path, *, weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    known, new = tmp_path / "cases.csv", tmp_path / "clinic.csv"
+
+    def scores_of(hits: NDArray[Any]) -> NDArray[Any]:
+        return (1 / (1 + np.exp(-2 * rng.normal(np.where(hits, 1.0, -1.0))))).round(6)
+
+    ill = rng.random(2_000) < 0.5
+    risk = scores_of(ill)
+    old = pd.DataFrame({"risk": risk, "ill": ill.astype(int)})
+    old.assign(stands_for=1).to_csv(known, index=False)
+    later = scores_of(rng.random(3_000) < 0.08)
+    table, weights = pd.DataFrame({"id": np.arange(3_000), "risk": later}), None
+    if weighted:
+        weights = rng.integers(1, 4, 3_000)
+        table["stands_for"] = weights
+    table.to_csv(new, index=False)
+    how = ["--weight", "stands_for"] if weighted else []
+    done = run("prevalence", known, "--outcome", "ill", *how, "--new", new)
+    assert done.exit_code == 0, done.stderr
+    moved, among = PlattScaling().fit(risk, ill).predict(later), ill.mean()
+    share = estimated_prevalence(moved, among, sample_weight=weights)
+    ends = prevalence_interval(moved, among, sample_weight=weights)
+    assert ends.low < 0.08 < ends.high
+    said = done.output.replace("\n", " ")
+    assert f"a share of {100 * share:.1f}% of 3,000 rows without outcomes" in said
+    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in said
+    assert f"among those with outcomes it is {100 * among:.1f}%" in said
+    assert "It is assumed that rows with the event have scores like" in said
+    assert done.output.rstrip().endswith(f"--prevalence {share:.4g}")
+
+
+def test_a_share_that_cannot_be_estimated(hospital: Discharges, tmp_path: Path) -> None:
+    old = tmp_path / "old.csv"
+    old.write_bytes(hospital.data)
+    same = run("prevalence", old, "--new", old)
+    assert same.exit_code == 2
+    assert "rows without" in same.stderr
+    stated = run("prevalence", old, "--new", old, "--prevalence", "0.2")
+    assert "none, as it is estimated" in stated.stderr
+    ranked = run("prevalence", GARMENTS, "--new", old)
+    assert "--event with one class" in ranked.stderr
 
 
 def test_a_stated_share_goes_home_with_the_calibrator(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from calibcore.data import with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.inference.draws import redrawn, tally_of
-from calibcore.prevalence import estimated_prevalence
+from calibcore.prevalence import estimated_prevalence, prevalence_interval
 from calibcore.weights import frequency_weights
 
 SCORES = np.array([0.9, 0.5, 0.5, 0.1])
@@ -209,6 +209,43 @@ def test_an_estimated_share_is_near_the_true_one() -> None:
     logits = rng.normal(np.where(hits, 1.0, -1.0), 1.0)  # as 1 / (1 + exp(-2 x)) of half events
     found = estimated_prevalence(1 / (1 + np.exp(-2 * logits)), 0.5)
     assert found == pytest.approx(hits.mean(), abs=0.006)
+
+
+def test_the_interval_of_a_share_is_where_a_slow_likelihood_falls_by_1_92() -> None:
+    rng = np.random.default_rng(3)
+    scores, times = rng.beta(2, 3, 60).tolist(), rng.integers(1, 4, 60).tolist()
+    repeated = [one for one, n in zip(scores, times, strict=True) for _ in range(n)]
+
+    def log_likelihood(share: float) -> float:
+        return math.fsum(math.log(share * s / 0.4 + (1 - share) * (1 - s) / 0.6) for s in repeated)
+
+    best = log_likelihood(estimated_prevalence(repeated, 0.4))
+    found = prevalence_interval(scores, 0.4, sample_weight=frequency_weights(times))
+    assert 0 < found.low < found.high < 1
+    for end in (found.low, found.high):
+        assert best - log_likelihood(end) == pytest.approx(1.959963984540054**2 / 2, abs=1e-6)
+    equal = prevalence_interval(repeated, 0.4, sample_weight=[7.0] * len(repeated))
+    assert (equal.low, equal.high) == pytest.approx((found.low, found.high), abs=1e-9)
+    few = prevalence_interval([0.1, 0.2], 0.5)
+    assert few.low == 0
+    assert few.high > 0.5
+
+
+@pytest.mark.parametrize(("share", "n_rows"), [(0.02, 100), (0.1, 400)])
+def test_intervals_of_a_share_hold_it(share: float, n_rows: int) -> None:
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng([seed, 5])
+        hits, weights = rng.random(n_rows) < share, None
+        logits = rng.normal(np.where(hits, 1.0, -1.0), 1.0)
+        if n_rows > 100:  # half of the rows have a fifth of the chance to be there
+            chance = np.where(rng.random(n_rows) < 0.5, 1.0, 0.2)
+            taken = rng.random(n_rows) < chance
+            logits, weights = logits[taken], 1 / chance[taken]
+        scores = 1 / (1 + np.exp(-2 * logits))
+        found = prevalence_interval(scores, 0.5, sample_weight=weights)
+        held.append(found.low <= share <= found.high)
+    assert 0.92 <= np.mean(held) <= 0.99
 
 
 def test_shares_at_the_ends_and_what_cannot_be_estimated() -> None:

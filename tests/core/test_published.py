@@ -60,6 +60,38 @@ def test_gupta_2021_the_spline_mends_its_own_calibration_set(network: str) -> No
     assert ks_error(fitted.predict(case.scores), case.hits) < 0.005
 
 
+def niamey(forecast: str) -> EventCase:
+    """A forecast of rain at Niamey on 92 days of 2016, and whether it rained.
+
+    The data set ``precip_Niamey_2016`` of the R package reliabilitydiag, to 6 decimals: Vogel et
+    al., *Geophysical Research Letters* 2021, from products of ECMWF (www.ecmwf.int), CC BY 4.0.
+    """
+    path = Path(__file__).with_name("precip_niamey_2016.csv")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return EventCase(
+        np.array([float(row[forecast]) for row in rows]),
+        np.array([int(row["obs"]) for row in rows]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("forecast", "score", "parts"),
+    [  # summary.reliabilitydiag: mean_score; miscalibration, discrimination, uncertainty
+        ("Logistic", "0.206", ("0.0171", "0.0555", "0.244")),
+        ("EMOS", "0.232", ("0.0183", "0.0305", "0.244")),
+        ("ENS", "0.266", ("0.0661", "0.0441", "0.244")),
+        ("EPC", "0.234", ("0.0223", "0.0323", "0.244")),
+    ],
+)
+def test_dimitriadis_2021(forecast: str, score: str, parts: tuple[str, str, str]) -> None:
+    scores, hits = niamey(forecast)
+    own = metrics.corp(scores, hits)
+    values = own.miscalibration, own.discrimination, own.uncertainty
+    assert tuple(f"{one:.3g}" for one in values) == parts
+    assert f"{metrics.event_brier(scores, hits):.3g}" == score
+
+
 # By hand ----------------------------------------------------------------------------------------
 
 # Sorted: 0.2 miss, 0.4 hit, 0.6 miss, 0.6 hit, 0.9 hit

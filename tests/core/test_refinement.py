@@ -1,6 +1,7 @@
 """Losses and errors in parts, of worlds in which these are known, and beside loops over folds."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,6 +71,66 @@ def test_true_probabilities_have_no_calibration_loss_to_speak_of() -> None:
     assert nothing.calibrator in ("", "platt")
 
 
+def test_intervals_of_both_parts_by_hand() -> None:
+    rows, tried = twice(300), {"platt": PlattScaling()}
+    clusters = np.repeat(np.arange(60), 5)
+    for own in (rows, with_design(rows, clusters=clusters)):
+        folds, found = deal_folds(own), loss_parts(own, loss="brier", calibrators=tried)
+        removed, left, expected = np.empty(300), np.empty(300), np.empty(300)
+        for k in range(300):
+            others = folds != folds[k]
+            fitted = PlattScaling().fit(rows.scores[others], rows.hits[others])
+            after = fitted.predict(rows.scores[k : k + 1])[0]
+            left[k] = (after - rows.hits[k]) ** 2
+            removed[k] = (rows.scores[k] - rows.hits[k]) ** 2 - left[k]
+            expected[k] = (rows.scores[k] - after) ** 2
+        for values, interval in (
+            (removed, found.calibration_interval),
+            (left, found.refinement_interval),
+        ):
+            sums = values - values.mean()
+            width = 1.959963984540054
+            if own.clusters is not None:
+                sums = sums.reshape(60, 5).sum(axis=1)
+                width = 2.0009953780882688  # of Student's t, 59 degrees of freedom
+            n = sums.size
+            half = width * math.sqrt(float(sums @ sums) * n / (n - 1)) / 300
+            assert interval.low == pytest.approx(max(values.mean() - half, 0.0), abs=1e-12)
+            if values is left:
+                assert interval.high == pytest.approx(values.mean() + half, abs=1e-12)
+            else:  # as far from what was seen as a loss so large varies
+                varied = half * math.sqrt(interval.high / expected.mean())
+                assert interval.high - varied == pytest.approx(values.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["nll", "brier"])
+def test_intervals_hold_the_parts(loss: Any) -> None:
+    mesh = (np.arange(100_000) + 0.5) / 100_000
+    said = 1 / (1 + np.exp(-1.3 * np.log(mesh / (1 - mesh))))
+    apart = mesh * np.log(mesh / said) + (1 - mesh) * np.log((1 - mesh) / (1 - said))
+    calibration = float(np.mean(apart if loss == "nll" else (mesh - said) ** 2))
+    refinement, held = 0.5 if loss == "nll" else 1 / 6, []
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 9])
+        true = rng.random(500)
+        scores = 1 / (1 + np.exp(-1.3 * np.log(true / (1 - true))))
+        rows = EventScores(scores, rng.random(500) < true)
+        parts = loss_parts(rows, loss=loss, calibrators={"platt": PlattScaling()})
+        both = parts.calibration_interval, parts.refinement_interval
+        truths = calibration, refinement
+        held.append([one.low <= t <= one.high for one, t in zip(both, truths, strict=True)])
+    assert (np.mean(held, axis=0) >= 0.93).all()
+
+
+def test_where_no_calibrator_lowers_the_loss() -> None:
+    rows = EventScores(np.full(40, 0.5), np.tile([0, 1], 20))
+    found = loss_parts(rows, calibrators={"beta": BetaCalibration()})
+    assert found.calibrator == ""
+    assert found.calibration_interval.low == 0
+    spread = found.refinement_interval
+    assert spread.low == pytest.approx(found.refinement) == spread.high  # each row loses ln 2
+
+
 def test_of_all_classes() -> None:
     rng = np.random.default_rng(3)
     true = 1.5 * rng.normal(size=(3_000, 4))
@@ -79,6 +140,8 @@ def test_of_all_classes() -> None:
     entropy = LogitSet(true, labels).probabilities
     refined = float(-np.mean(np.sum(entropy * np.log(entropy), axis=1)))
     assert found.refinement == pytest.approx(refined, abs=0.03)
+    assert found.refinement_interval.low < refined < found.refinement_interval.high
+    assert found.calibration_interval.low < found.calibration < found.calibration_interval.high
     assert found.calibration > 0.05
 
 

@@ -15,7 +15,7 @@ from calibcore.cumulative import cumulative_curves
 from calibcore.data import with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
-from calibcore.inference import off_ranges, omnibus_test
+from calibcore.inference import group_gaps, off_ranges, omnibus_test
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, Options, event_brier, nll
 from calibcore.reliability import binned_reliability, null_band
@@ -167,7 +167,32 @@ def test_the_design_effect_by_hand() -> None:
     result = audit(scores, hits, clusters=clusters)
     assert result.design_effect == pytest.approx(robust / (gaps @ gaps))
     assert result.design_effect > 2
-    assert result.n_effective == pytest.approx(600 / result.design_effect)
+    wider = (t.ppf(0.975, 59) / 1.959963984540054) ** 2
+    assert result.n_effective == pytest.approx(600 / result.design_effect / wider)
+
+
+def test_few_clusters_are_worth_few_rows_however_alike_they_happen_to_be() -> None:
+    scores, hits, _ = _visits()
+    halves = audit(scores, hits, clusters=np.arange(600) % 2)
+    assert halves.design_effect < 1  # by chance
+    by_hand = 600 / halves.design_effect * (1.959963984540054 / t.ppf(0.975, 1)) ** 2
+    assert halves.n_effective == pytest.approx(by_hand)
+
+
+def test_weights_that_leave_one_cluster_or_cannot_be_scaled_are_refused() -> None:
+    scores, hits, clusters = _visits()
+    only = (clusters == 3).astype(float)
+    for weights in (only, frequency_weights(2 * only)):
+        for call in (audit, omnibus_test, group_of_all):
+            with pytest.raises(CalibrationInputError, match="clusters: a single cluster"):
+                call(scores, hits, sample_weight=weights, clusters=clusters)
+    for scale in (1e-310, 1e307):
+        with pytest.raises(CalibrationInputError, match="weights that add up to"):
+            audit(scores, hits, sample_weight=(1 + np.arange(600) % 3) * scale)
+
+
+def group_of_all(scores: Any, hits: Any, **told: Any) -> Any:
+    return group_gaps(scores, hits, [np.zeros(600, dtype=int)], **told)
 
 
 def test_the_interval_of_the_mean_gap_is_that_of_the_clusters() -> None:

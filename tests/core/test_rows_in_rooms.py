@@ -8,6 +8,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binomtest, t
 
+from benchmarks.clustered import survey
 from calibcore import EventScores, LogitSet, audit
 from calibcore.calibrators import PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap
@@ -27,7 +28,12 @@ from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
 from calibcore.metrics.goodness import spiegelhalter_test
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
 from calibcore.prevalence import restated
-from calibcore.reliability import calibration_belt, corp_reliability, smooth_reliability
+from calibcore.reliability import (
+    binned_reliability,
+    calibration_belt,
+    corp_reliability,
+    smooth_reliability,
+)
 from calibcore.selective import group_accuracies, out_of_fold_accuracy, risk_coverage
 from calibcore.series import checkpoint
 from calibcore.splits import Split, deal_folds, split_rows
@@ -223,7 +229,10 @@ def test_weighted_decisions_by_loops() -> None:
     assert found.net_benefit == pytest.approx((right - (alike - right) * 0.4 / 0.6) / N)
     kish = alike**2 / sum(w * w for _, w in called)
     assert found.alike is not None
-    assert found.alike.called == pytest.approx(kish)
+    share = right / alike
+    variance = sum((w * (h - share)) ** 2 for h, w in called) / alike**2
+    assert found.alike.called == pytest.approx(min(kish, share * (1 - share) / variance))
+    assert found.alike.called < kish  # as hits happen to have the larger weights
     assert found.precision is not None
     assert found.precision.low < right / alike < found.precision.high
     for k, cut in enumerate(CUTS.tolist()):
@@ -237,6 +246,23 @@ def test_weighted_decisions_by_loops() -> None:
         )
     both = at_cutoff_by_group(WEIGHTED, 0.4, GROUPS, n_groups=4)
     assert sum(one.right for one in both if one) == pytest.approx(right)
+
+
+def test_intervals_hold_where_weights_depend_on_the_outcome() -> None:
+    share = (np.arange(100_000) + 0.5) / 100_000
+    precision, held, bins = float(share[share >= 0.6].mean()), [], []
+    for seed in range(200):
+        rows = survey(np.random.default_rng([3, seed]), alike=True)
+        found = at_cutoff(rows, 0.6).precision
+        assert found is not None
+        held.append(found.low <= precision <= found.high)
+        diagram = binned_reliability(
+            rows.scores, rows.hits, n_bins=10, binning="equal_mass", sample_weight=rows.weights
+        )
+        means = diagram.bins.mean_score
+        bins.append((diagram.lower <= means) & (means <= diagram.upper))
+    assert 0.92 <= np.mean(held) <= 0.99
+    assert 0.93 <= np.mean(bins) <= 0.97
 
 
 def test_equal_weights_change_no_decision() -> None:

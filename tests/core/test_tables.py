@@ -1,5 +1,6 @@
 """Rows from what notebooks hold, and what is said of what is no such table."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,23 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from calibcore import CalibrationInputError, EventScores, LogitSet, audit
+from calibcore import (
+    CalibrationInputError,
+    EventScores,
+    LogitSet,
+    audit,
+    cumulative_curves,
+    metrics,
+)
+from calibcore.calibrators import CATALOGUE
+from calibcore.calibrators.base import ScoreMap
+from calibcore.calibrators.method import Method
+from calibcore.inference import group_gaps, omnibus_test
+from calibcore.prevalence import estimated_prevalence
+from calibcore.reliability import binned_reliability
+from calibcore.subgroups import screen_slices, slice_shares
 from calibcore.tables import rows_of
+from calibcore.weights import RowWeights, frequency_weights
 
 TABLE = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
 NAMES = ["cat", "dog", "owl"]
@@ -277,3 +293,75 @@ def test_pandas_rows_in_another_order_are_refused_and_others_go_by_place() -> No
     assert isinstance(by_place, EventScores)
     assert by_place.hits.tolist() == [1, 1, 0]
     assert rows_of(scores.to_numpy(), swapped).n_samples == 3
+
+
+_N = 120
+_SCORES, _HITS = (pd.Series(one) for one in (np.linspace(0.02, 0.98, _N), np.arange(_N) % 3 % 2))
+_TABLE = pd.DataFrame({"no": 1 - _SCORES, "yes": _SCORES})
+_ORDER = np.random.default_rng(0).permutation(_N)
+_WEIGHTS = pd.Series(np.arange(_N) % 4 + 1)
+
+
+def _told(name: str) -> list[str]:
+    measure = getattr(metrics, name)
+    return list(inspect.signature(measure).parameters) if inspect.isfunction(measure) else []
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in metrics.__all__ if {"sample_weight", "hits", "labels"} & {*_told(one)}]
+)
+def test_no_measure_joins_columns_by_place_where_the_index_says_otherwise(name: str) -> None:
+    measure, told = getattr(metrics, name), _told(name)
+    data, truth = (_SCORES if "scores" in told else _TABLE), {"hits", "labels"} & {*told}
+    more = {"r": 2} if "r" in told else {}
+    tables = [data, data] if "after" in told else [data]
+    tried: list[tuple[list[Any], dict[str, Any]]] = [([_HITS.iloc[_ORDER]], {})] if truth else []
+    if "sample_weight" in told:
+        tried += [
+            ([_HITS] * len(truth), {"sample_weight": _reordered(weights)})
+            for weights in (_WEIGHTS, frequency_weights(_WEIGHTS))
+        ]
+    for columns, weights in tried:
+        with pytest.raises(CalibrationInputError, match="in another order"):
+            measure(*tables, *columns, **more, **weights)
+
+
+def _reordered(weights: Any) -> Any:
+    if isinstance(weights, RowWeights):
+        return frequency_weights(_WEIGHTS.iloc[_ORDER])
+    return weights.iloc[_ORDER]
+
+
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda one: one.key)
+def test_no_calibrator_joins_by_place_where_the_index_says_otherwise(method: Method) -> None:
+    calibrator: Any = method.make()
+    data = _SCORES if isinstance(calibrator, ScoreMap) else _TABLE
+    more = {"groups": np.arange(_N) % 2} if method.knows_groups else {}
+    with pytest.raises(CalibrationInputError, match="in another order"):
+        calibrator.fit(data, _HITS, sample_weight=_WEIGHTS.iloc[_ORDER], **more)
+    with pytest.raises(CalibrationInputError, match="in another order"):
+        calibrator.fit(data, _HITS.iloc[_ORDER], **more)
+
+
+def test_no_other_function_joins_by_place_where_the_index_says_otherwise() -> None:
+    weights, clusters = _WEIGHTS.iloc[_ORDER], pd.Series(np.arange(_N) // 4).iloc[_ORDER]
+    for call in (
+        lambda **told: binned_reliability(_SCORES, _HITS, **told),
+        lambda **told: cumulative_curves(_SCORES, _HITS, **told),
+        lambda **told: omnibus_test(_SCORES, _HITS, **told),
+        lambda **told: group_gaps(_SCORES, _HITS, [np.arange(_N) % 2], **told),
+        lambda **told: screen_slices(_SCORES, _HITS, np.arange(_N) % 2, n_slices=2, **told),
+        lambda **told: slice_shares(_HITS, pd.Series(np.arange(_N) % 2), n_slices=2, **told),
+    ):
+        for told in ({"sample_weight": weights}, {"clusters": clusters}):
+            with pytest.raises(CalibrationInputError, match="in another order"):
+                call(**told)
+    with pytest.raises(CalibrationInputError, match=r"groupings\[0\]: .*in another order"):
+        group_gaps(_SCORES, _HITS, [clusters])
+    with pytest.raises(CalibrationInputError, match="in another order"):
+        estimated_prevalence(_SCORES, 0.3, sample_weight=weights)
+    # Columns of other rows go by place, as arrays do.
+    other = pd.Series(_WEIGHTS.to_numpy(), index=np.arange(_N) + 1000)
+    assert metrics.mean_gap(_SCORES, _HITS, sample_weight=other) == metrics.mean_gap(
+        _SCORES, _HITS, sample_weight=_WEIGHTS
+    )

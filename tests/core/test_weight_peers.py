@@ -14,10 +14,12 @@ from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_
 
 from calibcore import EventScores, audit, metrics
 from calibcore.calibrators import IsotonicCalibration, PlattScaling
+from calibcore.cumulative import curves_of
 from calibcore.data import with_design
 from calibcore.decisions import decision_curve
 from calibcore.inference import group_gaps
 from calibcore.reliability import binned_reliability
+from calibcore.tally import tally
 from calibcore.weights import effective_size, frequency_weights, mean_error, shares_of
 
 K = np.arange(60)
@@ -46,6 +48,29 @@ def test_standard_errors_of_a_survey() -> None:
 def test_effective_size_of_a_published_example() -> None:
     # The test of R's flipTables of its EffectiveSampleSize.
     assert effective_size([10.0, *np.ones(9)]) == pytest.approx(3.311927, abs=1e-6)
+
+
+def test_weighted_cases_of_mcgrad() -> None:
+    # The figures in the tests of MCGrad 0.1.5: ecce, its own in sigmas, normalized_entropy (the log
+    # loss over that of the base rate) and calibration_ratio (expected over observed).
+    parts = [0.4, 0.3, 0.2, 0.1]
+    curves = curves_of(tally([0.6, 0.8, 0.2, 0.4], [0, 1, 0, 0], sample_weight=parts))
+    assert curves.kuiper == pytest.approx(0.32, abs=1e-12)
+    assert curves.kuiper_statistic == pytest.approx(1.289317, abs=1e-5)
+    for scores, hits, weights, entropy in (
+        ([0.2, 0.3, 0.5, 0.1, 0.3, 0.5, 0.2], [0, 0, 1, 0, 1, 0, 1], [2] * 7, 1.0218659880033287),
+        (
+            [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0, 0, 0, 0, 1, 0, 1], [5, 4, 2, 2, 2, 2, 2],
+            0.7247193682397917,
+        ),
+    ):  # fmt: skip
+        for told in (weights, frequency_weights(weights)):
+            skill = metrics.nll_skill(scores, hits, sample_weight=told)
+            assert 1 - skill == pytest.approx(entropy, rel=1e-6)  # which is as close as its own
+    scores, hits, weights = [0.1, 0.9, 0.2, 0.8, 0.7], [0, 1, 0, 1, 1], [1, 1, 1, 1, 10]
+    for told in (weights, frequency_weights(weights)):
+        ratio = metrics.observed_expected_ratio(scores, hits, sample_weight=told)
+        assert 1 / ratio == pytest.approx(0.75, abs=1e-12)
 
 
 def test_bias_and_parts_of_model_diagnostics() -> None:

@@ -10,10 +10,12 @@ from itertools import product
 from typing import Any
 
 from calibcore import EventScores, cumulative_curves, metrics
+from calibcore.calibrators.base import ScoreMap
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.pairwise import WIDTH
-from calibcore.refinement import error_parts
+from calibcore.refinement import Loss, error_parts, loss_parts
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from tests.peers.cases import EVENTS, N_BINS, NAMES, Case, case, whole_bins
@@ -200,6 +202,10 @@ LOESS = {
     "loess, interpolated": Tolerance("finds the curve at a few scores and interpolates", 0.025),
 }
 NLL_PARTS = ("nll_miscalibration", "nll_discrimination", "nll_uncertainty")
+LOSSES: tuple[tuple[str, Loss, ScoreMap], ...] = (
+    ("Brier", "brier", IsotonicCalibration(interpolate=True)),
+    ("NLL", "nll", PlattScaling()),
+)
 CORP = {DIAGNOSTICS: SAME, SKLEARN: SAME}
 
 
@@ -223,6 +229,15 @@ def _part(name: str) -> Ours:
     return lambda one, suffix: float(
         getattr(error_parts(one.events[suffix], calibrators=curve), name)
     )
+
+
+def _loss_part(loss: Loss, calibrator: ScoreMap, part: str) -> Ours:
+    def found(one: Case, suffix: str) -> float:
+        parts = loss_parts(one.events[suffix], loss=loss, calibrators={"fit": calibrator})
+        # Of a calibrator that raises the loss calibcore says that there is no calibration loss.
+        return parts.losses["fit"] if part == "refinement" else parts.loss - parts.losses["fit"]
+
+    return found
 
 
 ASKED = (
@@ -459,6 +474,17 @@ ASKED = (
         {"pycaleva": SAME},
         _tenths(lambda scores, hits: metrics.hosmer_lemeshow_test(scores, hits).p_value),
         "p",
+    ),
+    *(
+        PeerQuestion(
+            f"loss_parts: {part}, {of}",
+            f"{of} parts",
+            {"probmetrics": SAME},
+            _loss_part(loss, calibrator, part),
+            part,
+        )
+        for of, loss, calibrator in LOSSES
+        for part in ("calibration", "refinement")
     ),
     *(
         PeerQuestion(f"error_parts: {part}", "L1 parts", {"probmetrics": SAME}, _part(part), part)

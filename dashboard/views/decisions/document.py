@@ -57,8 +57,18 @@ class Choices:
     """Of a false alarm and of a missed event, where the cut-off is theirs."""
     accuracy: float = words.USUAL_ACCURACY / 100
     """Wanted of predictions that are kept."""
+    harm: float = 0.0
+    """What it costs to have the score of a row, in events flagged: from 0 to 1."""
     by: str | None = None
     """What the subgroups are by; None for what tells the most."""
+
+    @property
+    def options(self) -> list[str]:
+        """The command's options for what is chosen of an event."""
+        harm = ["--test-harm", f"{self.harm:.6g}"] if self.harm else []
+        if self.costs is not None:
+            return ["--costs", *(f"{one:.12g}" for one in self.costs), *harm]
+        return harm if self.cutoff is None else ["--cutoff", f"{self.cutoff:.6g}", *harm]
 
 
 def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
@@ -69,18 +79,22 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     event = sides["Before"]
     cutoff = usual_cutoff(event) / 100 if choices.cutoff is None else choices.cutoff
     calls = {side: at_cutoff(event, cutoff) for side, event in sides.items()}
-    curves = [(side, decision_curve(event, MESH)) for side, event in sides.items()]
+    curves = [
+        (side, decision_curve(event, MESH, test_harm=choices.harm)) for side, event in sides.items()
+    ]
     side, last = [*calls.items()][-1]
     acting = [
         words.sentence(last, side=side),
         *cutoff_lines(scene, [*calls.values()], choices.costs),
         *([words.usual_sentence(cutoff)] if is_start(event, cutoff, choices.costs) else []),
     ]
-    counts = words.counts_rows([*calls.values()], choices.costs)
+    counts = words.counts_rows([*calls.values()], choices.costs, choices.harm)
     notes = [words.reference_sentence(last)]
     if "After" in sides and 0 < cutoff < 1:
         change, interval = benefit_change(event, sides["After"], cutoff)
         notes.insert(0, words.change_sentence(change, interval))
+    if choices.harm:
+        notes.append(words.harm_sentence(choices.harm))
     if has_steps(scene):
         notes.append(say_rows(words.STEPS))
     if scene.rows.weights is not None:

@@ -29,7 +29,9 @@ def show(scene: Scene) -> None:
         return
     cutoff, costs = _choose_cutoff(decisions.events_of(scene)["Before"])
     middle, offered = st.container(), decisions.groupings_of(scene)
-    choices = _remember(Choices(cutoff, costs, by=_choose_grouping(offered) if offered else None))
+    harm = _choose_harm()
+    by = _choose_grouping(offered) if offered else None
+    choices = _remember(Choices(cutoff, costs, harm=harm, by=by))
     acting, curve, counts, notes, use, *groups = document(scene, choices)
     with top:
         write(acting)
@@ -74,6 +76,15 @@ def _file(scene: Scene, choices: Choices) -> str:
         [(name, side, one) for name, each in named for side, one in zip(sides, each, strict=True)]
     )
     return csv_of(words.FILE_HEAD, lines)
+
+
+def _choose_harm() -> float:
+    with st.expander(words.MORE):
+        per_hundred = st.number_input(
+            words.TEST_HARM, 0.0, 100.0, 0.0, key="test_harm", **address.IN_ADDRESS,
+            help=words.TEST_HARM_HELP, width=200,
+        )  # fmt: skip
+    return float(per_hundred) / 100
 
 
 def _choose_accuracy() -> float:

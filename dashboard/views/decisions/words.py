@@ -26,6 +26,11 @@ COSTS_HELP = (
     "In any one unit. With calibrated scores, flagging pays from this cut-off on: cost of a false"
     " alarm / (cost of a false alarm + cost of a missed event)."
 )
+MORE, TEST_HARM = "More", "Test harm per 100 rows"
+TEST_HARM_HELP = (
+    "What it costs to have 100 scores, in events flagged: 1 if one would score 100 rows to find one"
+    " event, 0 if scores are to hand. It is taken off the model's net benefit."
+)
 ACCURACY_WANTED = "Accuracy wanted (%)"
 USUAL_ACCURACY = 95.0
 ACCURACY_HELP = "The lowest score is sought above which this share of predictions is correct."
@@ -84,11 +89,12 @@ def sentence(counts: AtCutoff, *, side: str) -> str:
 
 
 def counts_rows(
-    sides: Sequence[AtCutoff], costs: tuple[float, float] | None = None
+    sides: Sequence[AtCutoff], costs: tuple[float, float] | None = None, harm: float = 0.0
 ) -> list[tuple[str, list[Cell]]]:
     """Return the table: what is counted, and each side's count with its share.
 
     With the costs of a false alarm and of a missed event, where these were given, also the total.
+    ``harm``: of the test, a row, which is taken off the net benefit.
     """
     total = [] if costs is None else [(COST, [Cell(_cost(s.cost(*costs).acting)) for s in sides])]
     return [
@@ -98,7 +104,7 @@ def counts_rows(
         (MISSED, [Cell(f"{s.missed:,.0f}") for s in sides]),
         (IN_VAIN, [Cell(f"{s.in_vain:,.0f}") for s in sides]),
         (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
-        (BENEFIT, [_benefit(s) for s in sides]),
+        (BENEFIT, [_benefit(s, harm) for s in sides]),
         *total,
     ]
 
@@ -161,11 +167,11 @@ def _share(count: float, of: float, interval: Interval | None) -> Cell:
     return Cell(percent(count / of, of), ci(low, high))
 
 
-def _benefit(side: AtCutoff) -> Cell:
+def _benefit(side: AtCutoff, harm: float) -> Cell:
     if not side.n_events or side.cutoff in {0, 1}:
         return Cell("\u2013")
-    most = side.n_events / side.n_samples
-    shown, note = f"{100 * side.net_benefit:.2f}", f"{side.net_benefit / most:.0%} of the highest"
+    most, benefit = side.n_events / side.n_samples, side.net_benefit - harm
+    shown, note = f"{100 * benefit:.2f}", f"{benefit / most:.0%} of the highest"
     return Cell(shown.replace("-", MINUS), note.replace("-", MINUS))
 
 
@@ -227,6 +233,15 @@ def change_sentence(change: float, interval: Interval) -> str:
     size, low, high = (with_sign(100 * one) for one in (change, interval.low, interval.high))
     luck = "which luck can explain" if interval.low <= 0 <= interval.high else "more than by luck"
     return f"Calibration changes the net benefit by {size} per 100 rows ({ci(low, high)}), {luck}."
+
+
+@says_rows
+def harm_sentence(harm: float) -> str:
+    """Return what is taken off for having the scores. ``harm``: a row."""
+    return (
+        f"A test harm of {100 * harm:.4g} per 100 rows is taken off the model's net benefit;"
+        " flagging all or none needs no scores."
+    )
 
 
 @says_rows
