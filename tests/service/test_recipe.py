@@ -4,14 +4,12 @@ import http.client
 import json
 import os
 import re
-import shlex
 import signal
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,13 +20,12 @@ from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.chromium import ARGUMENTS, find_chromium
-from tests.browser.server import running_dashboard, wait_until_healthy
-from tests.service.recipe import FOLDER, NAME, free_port, lists_of, nginx, program
+from tests.browser.server import running_dashboard
+from tests.service.recipe import CONTAINER, FOLDER, NAME, contained, lists_of, nginx, program
 
 ALLOWED = f"--server.allowedHosts={NAME}"
 
 ROOT = FOLDER.parents[1]
-CONTAINER = (FOLDER / "Containerfile").read_text("utf-8")
 
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux") or os.geteuid() != 0,
@@ -120,43 +117,6 @@ def test_an_upload_passes_nginx_without_a_file(browser: Browser, tmp_path: Path)
     pattern = r"session=([0-9a-f]{8}) file kind=\.csv bytes=\d+ read seconds="
     assert len(re.findall(pattern, lines)) == 1
     assert "session=- fit calibrator=SplineCalibration rows=" in lines
-
-
-@contextmanager
-def contained(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run the Containerfile's command as it would: its user, its environment, all read-only.
-
-    In a mount namespace of its own, whose root is read-only and whose /tmp is memory.
-    """
-    port, lists = free_port(), lists_of(CONTAINER)
-    variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV ")).split()[1:]
-    user = next(line for line in CONTAINER.splitlines() if line.startswith("USER ")).split()[1]
-    number = user.partition(":")[0]
-    command = Path(sys.executable).parent / lists["ENTRYPOINT"][0]
-    started = [
-        *map(str, [command, *lists["ENTRYPOINT"][1:]]), *lists["CMD"],
-        f"--server.port={port}", *options,
-    ]  # fmt: skip
-    keep = show = ""
-    if ROOT.is_relative_to("/tmp"):  # noqa: S108 - the memory would cover this checkout
-        root = shlex.quote(str(ROOT))
-        keep = f" && mount --bind {root} /mnt"
-        show = f" && mkdir -p {root} && mount --bind /mnt {root}"
-    mounts = (
-        f"mount --make-rprivate /{keep} && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp{show}"
-        " && mount -o remount,bind,ro / && cd /"
-        f' && exec setpriv --reuid={number} --regid={number} --clear-groups --no-new-privs "$@"'
-    )
-    environment = {"PATH": os.environ["PATH"], **dict(one.split("=") for one in variables)}
-    with subprocess.Popen(
-        [program("unshare"), "-m", "sh", "-c", mounts, "sh", *started],
-        env=environment, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        try:
-            wait_until_healthy(f"http://127.0.0.1:{port}{HEALTH}", process)
-            yield f"http://127.0.0.1:{port}", process
-        finally:
-            process.kill()
 
 
 @linux
