@@ -1,6 +1,7 @@
 """Rows in many files, or in a frame, are counted by score: a batch at a time, in processes."""
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
+from dashboard.compute.processes import end_with
 from dashboard.readers.refusal import visible
 from dashboard.remote import InputFile, opened_by
 from dashboard.summaries import BY
@@ -249,7 +251,7 @@ def _apart(
     """Count chunks in processes, and give their sums in order."""
     waiting, lost = list(chunks), False
     while waiting:
-        pool = loky.ProcessPoolExecutor(n)
+        pool = loky.ProcessPoolExecutor(n, initializer=end_with, initargs=(os.getpid(),))
         try:
             futures = [pool.submit(_count, chunk, columns) for chunk in waiting]
             while futures:

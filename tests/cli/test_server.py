@@ -246,6 +246,12 @@ def test_no_such_level_is_said_before_the_server_starts() -> None:
     assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
 
 
+def test_a_port_that_is_none_gets_a_sentence() -> None:
+    found = CliRunner().invoke(main, ["serve", "--", "--server.port=80000"])
+    assert found.exit_code == 2
+    assert found.output.splitlines()[-1] == "Error: bind(): port must be 0-65535."
+
+
 def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "calibcore"):
         audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())

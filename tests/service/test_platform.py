@@ -24,7 +24,7 @@ def installed(folder: Path) -> Path:
     subprocess.run([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)], check=True)
     (folder / "constraints.txt").write_bytes((ROOT / "constraints.txt").read_bytes())
     venv.create(folder / "env", symlinks=True)
-    (words,) = re.findall(r"(?m)^RUN pip (install .*?) \\\\$", CONTAINER)
+    (words,) = re.findall(r"(?m)^RUN pip (install .*?) \\$", CONTAINER)
     words = shlex.split(words.replace("/build/", f"{folder}/"))
     subprocess.run([*pip, "--python", str(folder / "env" / "bin" / "python"), *words], check=True)
     return folder / "env" / "bin" / "fractile"
