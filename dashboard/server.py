@@ -12,13 +12,18 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.auth_util import get_cookie_with_chunks, get_secrets_auth_section
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.starlette import App
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import leave_working_folder
@@ -53,10 +58,12 @@ MultiPartParser.spool_max_size = MAX_UPLOAD + 1
 
 
 class Guard:
-    """Turns away other hosts, and pages of other origins, and adds `HEADERS`."""
+    """Turns away other hosts, pages of other origins, files without room; adds `HEADERS`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.coming = 0
+        """Bytes of the uploads that are under way."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -94,8 +101,26 @@ class Guard:
             and not is_host_allowed(headers.get("host"))
         ):
             await PlainTextResponse("Not this host.", 421)(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] == "PUT":
+            await self._take(scope, receive, send, headers)
         else:
             await self.app(scope, receive, send)
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        """Take an upload of somebody who may enter, while there is memory for it."""
+        length = headers.get("content-length", "")
+        size = int(length[:20]) if length.isdecimal() else MAX_UPLOAD
+        if not _has_entered(headers):
+            await PlainTextResponse("Sign in first.", 401)(scope, receive, send)
+        elif brought() + self.coming + min(size, MAX_UPLOAD) > budget():
+            LOG.warning("no memory for an upload of %d bytes", size)
+            await PlainTextResponse("No memory for this file now.", 507)(scope, receive, send)
+        else:
+            self.coming += size
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.coming -= size
 
 
 def _base() -> str:
@@ -120,6 +145,19 @@ def _is_own(origin: str | None, host: str | None) -> bool:
 _HERE = "localhost", "127.0.0.1"
 
 
+def _has_entered(headers: Headers) -> bool:
+    """Return whether a request is of somebody who has signed in, where sign-in is set up."""
+    if not get_secrets_auth_section():
+        return True
+    cookies = cookie_parser(headers.get("cookie", ""))
+
+    def signed(name: str) -> bytes | None:
+        value = cookies.get(name, "").encode("latin-1", "replace")
+        return decode_signed_value(get_cookie_secret(), name, value)
+
+    return get_cookie_with_chunks(signed, USER_COOKIE_NAME) is not None
+
+
 # Memory ---------------------------------------------------------------------------------------
 
 
@@ -136,6 +174,15 @@ def uploads() -> MemoryUploadedFileManager:
     if not isinstance(manager, MemoryUploadedFileManager):
         raise TypeError(manager)
     return manager
+
+
+def brought() -> int:
+    """Return how many bytes the files take that visitors have brought."""
+    return sum(
+        len(file.data)
+        for files in list(uploads().file_storage.values())
+        for file in list(files.values())
+    )
 
 
 def visitor() -> str | None:
@@ -187,13 +234,9 @@ async def _keep_within_memory() -> None:
     while True:
         await asyncio.sleep(LOOK)
         left = presence.look(time.monotonic())
-        brought = sum(
-            len(file.data)
-            for files in list(uploads().file_storage.values())
-            for file in list(files.values())
-        )
-        await asyncio.to_thread(cache.bound, max(budget() - brought, 0))
-        await asyncio.to_thread(sweep if left or brought else give_back)
+        n_bytes = brought()
+        await asyncio.to_thread(cache.bound, max(budget() - n_bytes, 0))
+        await asyncio.to_thread(sweep if left or n_bytes else give_back)
 
 
 @asynccontextmanager

@@ -135,10 +135,11 @@ def contained(
         copied = f"install -D -m 444 {shlex.quote(str(secrets))} {SECRETS}"
         given = f" && mount -t tmpfs tmpfs /run && {copied}"
     keep, show = "mount -t tmpfs tmpfs /mnt", ""
-    for number, place in enumerate((FOLDER.parents[1], command.parents[1], sys.base_prefix)):
+    needed = FOLDER.parents[1], command.parents[1], Path(sys.base_prefix)
+    for number, place in enumerate(needed):
         path, kept = shlex.quote(str(place)), f"/mnt/{number}"
         keep += f" && mkdir {kept} && mount --bind {path} {kept}"
-        if Path(place).parts[:2] in {("/", "tmp"), ("/", "root")}:  # which is covered, as below
+        if place.parts[:2] in {("/", "tmp"), ("/", "root")}:  # which is covered, as below
             show += f" && mkdir -p {path} && mount --bind {kept} {path}"
     mounts = (
         f"mount --make-rprivate /{given} && {keep}"
