@@ -43,7 +43,8 @@ HEADERS = {
 """Of every answer. Streamlit's page needs scripts of its own, so none are forbidden."""
 
 HEALTH = "/_stcore/health"
-"""Answered whatever the host, as those that ask know the address alone; it says ``ok``."""
+"""Answered whatever the host, below the path of the pages or not, as those that ask know the
+address alone; it says ``ok``."""
 
 REQUEST_ID = "X-Request-ID"
 """Taken from a proxy, or made; of every answer and every line of the log."""
@@ -70,6 +71,8 @@ class Guard:
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
+        if scope["path"] == HEALTH:  # those that ask know of no path below which pages are
+            scope = {**scope, "path": (path := _base() + HEALTH), "raw_path": path.encode()}
         headers = Headers(scope=scope)
         number, begun, status = request_id(headers.get(REQUEST_ID)), time.monotonic(), 0
         REQUEST.set(number)

@@ -12,6 +12,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -68,6 +69,8 @@ def test_nginx_serves_the_pages_by_tls_with_every_header(tmp_path: Path, base: s
         assert headers["strict-transport-security"] == "max-age=31536000"
         assert headers["server"] == "nginx"
         assert len(headers["x-request-id"]) == 32  # nginx's own
+        with urlopen(f"{behind}{HEALTH}", timeout=10) as answer:  # noqa: S310 - own
+            assert answer.status == 200  # where the container's check looks, whatever the path
         with pytest.raises(ssl.SSLError):
             get(Place(port, tmp_path, "other.example.org"), "/")
         upgrade = {
@@ -142,11 +145,18 @@ def test_the_container_s_command_needs_no_root_no_home_and_no_disk() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_systemd_takes_the_unit() -> None:
+@pytest.mark.parametrize("signs_in", [False, True])
+def test_systemd_takes_the_unit(tmp_path: Path, *, signs_in: bool) -> None:
+    text = (FOLDER / "fractile.service").read_text("utf-8")
+    if signs_in:  # as its head says
+        ((credential, option),) = re.findall(r"(LoadCredential=\S+) below, and (--\S+)\.\n", text)
+        text = re.sub(r"(?m)^(ExecStart=.*)$", rf"\1 {option}\n{credential}", text)
+        assert text.count(credential) == 2
+    unit = tmp_path / "fractile.service"
+    unit.write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [program("systemd-analyze"), "verify", FOLDER / "fractile.service"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [program("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False
+    )
     others = [line for line in done.stderr.splitlines() if "is not executable" not in line]
     assert others == []  # the program itself is not there
 
