@@ -25,9 +25,9 @@ PAGE = FOLDER.parent / "service.md"
 @contextmanager
 def provider() -> Iterator[str]:
     port = free_port()
-    users = [
-        json.dumps({"sub": name.lower(), "name": f"{name} Example"}) for name in ("Ann", "Bob")
-    ]
+    claims = [{"sub": name.lower(), "name": f"{name} Example"} for name in ("Ann", "Bob")]
+    groups = {"groups": [f"department-{number:04d}" for number in range(400)]}  # as large firms do
+    users = [json.dumps({**one, **groups}) for one in claims]
     named = [word for user in users for word in ("--user-claims", user)]
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port), *named]
     address = f"http://127.0.0.1:{port}"
