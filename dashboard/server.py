@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import re
+import sys
 import time
+import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -252,11 +254,32 @@ async def _serving(_: App) -> AsyncIterator[None]:
         await task
 
 
+def check_sign_in() -> None:
+    """End where sign-in is asked for by files that do not tell of it, so that none enter without.
+
+    Streamlit goes on without the files that it does not find.
+    """
+    for path in (
+        config.get_option("secrets.files") if config.is_manually_set("secrets.files") else ()
+    ):
+        try:
+            lacks = "" if tomllib.loads(Path(path).read_text("utf-8")).get("auth") else "no [auth]"
+        except (OSError, ValueError) as error:
+            lacks = str(error)
+        if lacks:
+            sys.stderr.write(f"Error: secrets.files: {path} ({lacks}). {_SECRETS}\n")
+            sys.exit(2)
+
+
+_SECRETS = "Expected a file that says how users sign in: docs/service.md."
+
+
 def _session() -> str:
     """Return the number of the session whose page is drawn, if any is."""
     running = get_script_run_ctx(suppress_warning=True)
     return running.session_id if running is not None else ""
 
 
+check_sign_in()
 begin(_session)
 app = App(Path(__file__).with_name("app.py"), lifespan=_serving, middleware=[Middleware(Guard)])

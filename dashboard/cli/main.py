@@ -143,7 +143,8 @@ def main(context: click.Context) -> None:
     eval "$(_FRACTILE_COMPLETE=bash_source fractile)"; other shells: zsh_source, fish_source.
     """
     if context.invoked_subcommand is None:
-        _serve(())
+        with serve.make_context("serve", [], context) as alone:
+            serve.invoke(alone)
 
 
 def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> str | None:
@@ -161,12 +162,14 @@ def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> st
 @click.option(
     "--memory",
     metavar="SIZE",
+    envvar="FRACTILE_MEMORY",
     callback=_check_memory,
     help="Most for files and results, such as 4GB; a quarter of the machine's by default.",
 )
 @click.option(
     "--summaries",
     metavar="DIR",
+    envvar="FRACTILE_SUMMARIES",
     type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True),
     help="A folder of summaries that every visitor may open; of no other folder anything.",
 )

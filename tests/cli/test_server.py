@@ -204,7 +204,8 @@ def brings(address: str, sizes: list[int]) -> list[int]:
                 except HTTPError as error:
                     statuses.append(error.code)
 
-    asyncio.run(act())
+    with ThreadPoolExecutor(1) as elsewhere:  # as above
+        elsewhere.submit(asyncio.run, act()).result()
     return statuses
 
 
@@ -329,6 +330,43 @@ def test_no_such_level_is_said_before_the_server_starts() -> None:
     found = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
     assert found.exit_code == 2
     assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
+
+
+@pytest.mark.parametrize("words", [[], ["serve"]])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (MEMORY, "bananas", "'bananas'. Expected a size such as 500MB or 4GB."),
+        (SUMMARIES, "/no/such", "Directory '/no/such' does not exist."),
+    ],
+)
+def test_a_variable_of_no_use_is_said_before_the_server_starts(
+    words: list[str], name: str, value: str, said: str
+) -> None:
+    found = CliRunner().invoke(main, words, env={name: value})
+    assert (found.exit_code, said in found.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "No such file"), ("[Auth]\na = 1", "no [auth]"), ("[auth", "Expected ']'")],
+)
+def test_no_server_starts_whose_sign_in_is_not_there(
+    text: str | None, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Else all would enter without it."""
+    secrets = tmp_path / "secrets.toml"
+    if text is not None:
+        secrets.write_text(text, encoding="utf-8")
+    with (
+        pytest.raises(RuntimeError, match="did not start"),
+        running_dashboard(None, f"--secrets.files={secrets}"),
+    ):
+        pass
+    error = capfd.readouterr().err.strip()
+    assert error.startswith(f"Error: secrets.files: {secrets} (")
+    assert said in error
+    assert error.count("\n") == 0
 
 
 def test_a_port_that_is_none_gets_a_sentence() -> None:
