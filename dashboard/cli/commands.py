@@ -5,12 +5,9 @@ import math
 import operator
 import os
 import re
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
 from itertools import chain, combinations
@@ -26,28 +23,10 @@ from calibcore.metrics import METRICS
 if TYPE_CHECKING:
     from dashboard.remote import InputFile, RemoteFile
 
-HOLDS, CANNOT, BROKEN, STOPPED, UNREAD, ENDED = 1, 2, 3, 130, 141, 143
+HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
 """Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
-program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``;
-ended from outside by SIGTERM, as a job is that was cancelled.
+program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``.
 """
-
-
-@contextmanager
-def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM end the processes that were started too, as the keyboard does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(_number: int, _frame: object) -> None:
-        sys.exit(ENDED)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 class Commands(click.Group):
@@ -60,8 +39,7 @@ class Commands(click.Group):
         output.prepare()
         try:
             try:
-                with _ending_in_order():
-                    return super().invoke(ctx)
+                return super().invoke(ctx)
             finally:
                 sys.stdout.flush()
         except (click.ClickException, click.exceptions.Exit):

@@ -7,7 +7,6 @@ from dashboard import leave_working_folder
 leave_working_folder()
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -222,7 +221,6 @@ def _serve(options: Sequence[str]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
 
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the server ends in an order of its own
     sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "server.py"), *options]
     try:
         cli.main()
