@@ -24,7 +24,7 @@ help:
 	@echo "make docs         build the site of the documentation, which the glossary links"
 	@echo "make generated    write the list of the papers and the schema of saved calibrators again"
 	@echo "make wheel        build dist/fractile-VERSION-py3-none-any.whl, to install elsewhere"
-	@echo "make release      build what a release has in dist/: wheel, sdist, SBOM, licences, hashed constraints, notes"
+	@echo "make release      build the site and what a release has in dist/: wheel, sdist, SBOM, licences, hashed constraints, notes"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make engines      count rows on a real cluster of two processes, on Spark and in a store, which it installs"
@@ -145,14 +145,14 @@ generated: $(VENV)/run
 wheel: $(VENV)/run
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
-# The tools of a release, and what is shipped: the wheel with every extra that a user may want.
+# The tools of a release, and what is shipped: the wheel with the site and every extra that a user may want.
 $(RELEASE)/installed:
 	$(PYTHON) -m venv $(RELEASE)
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build==1.6.1 cyclonedx-bom==7.5.0 \
 		pip-licenses==5.5.5 pip-tools==7.6.2
 	@touch $@
 
-release: $(RELEASE)/installed
+release: docs $(RELEASE)/installed
 	rm -rf dist $(SHIPPED)
 	$(RELEASE)/bin/python -m build --sdist --wheel --outdir dist .
 	$(PYTHON) -m venv $(SHIPPED)

@@ -34,7 +34,8 @@ LEVEL = 0.05
 """Of the test, unless another is chosen."""
 
 MOST_SCORES = 1_000
-"""Scores of each batch; neighbours are joined where there are more."""
+"""Scores of each batch that is drawn; neighbours are joined where there are more. What a batch
+shows is computed from all of its scores."""
 
 Cause = Literal["nothing", "frequency", "fit"]
 
@@ -242,15 +243,17 @@ def compare_batches(
     check(reference.n_samples, new.n_samples, size, n_draws)
     rng = np.random.default_rng(seed)
     both = _Both.of(grouped(reference, MOST_SCORES), grouped(new, MOST_SCORES))
-    measures, was, now = measured(both.reference, both.new, rule)
+    measures, was, now = measured(reference, new, rule)
+    seen = values_of(measures, both.new) - values_of(measures, both.reference)
     alike, own = (
         np.concatenate([
             values_of(measures, fresh) - values_of(measures, old) for old, fresh in draws
         ])
         for draws in (both.alike(rng, n_draws), both.resampled(rng, n_draws))
     )  # fmt: skip
-    draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0), rule, least_of(measures, rule))
-    changes = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, draws, rng))
+    draws = Draws(seen, alike, own, np.nanmean(alike, axis=0), rule, least_of(measures, rule))
+    explained = _by_frequency(both, (reference, new), measures, draws, rng)
+    changes = Changes(measures, was, now, draws, *explained)
     return BatchComparison(
         changes.rows(), reference.n_samples, new.n_samples, size, changes.power(size), rule=rule
     )
@@ -258,23 +261,29 @@ def compare_batches(
 
 def _by_frequency(
     both: "_Both",
+    batches: tuple[Tally, Tally],
     measures: list[EventMeasure],
-    now: Floats,
     draws: "Draws",
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """Return what a new frequency alone would show, and the p-values of what it does not."""
-    expected, beyond = np.full(now.size, np.nan), np.full(now.size, np.nan)
+    """Return what a new frequency alone would show, and the p-values of what it does not.
+
+    ``batches``: with all scores, for the first.
+    """
+    expected, beyond = np.full(len(measures), np.nan), np.full(len(measures), np.nan)
     rest = not_the_rate(measures)
     if both.units is not None or not (both.can_be_weighted and rest.any()):
         return expected, beyond
-    expected = values_of(measures, both.weighted(both.reference, both.new))
+    expected = values_of(measures, both.weighted(*batches))
+    now, alone = (
+        values_of(measures, one) for one in (both.new, both.weighted(both.reference, both.new))
+    )
     drawn = np.concatenate([
         values_of(measures, fresh) - values_of(measures, both.weighted(old, fresh))
         for old, fresh in both.alike_by_outcome(rng, len(draws.alike))
     ])  # fmt: skip
     middle = np.nanmean(drawn, axis=0)
-    of_rest = replace(draws, seen=now - expected, alike=drawn, middle=middle)
+    of_rest = replace(draws, seen=now - alone, alike=drawn, middle=middle)
     beyond[rest] = holm(of_rest.p_values[rest])
     return expected, beyond
 

@@ -1,6 +1,7 @@
 """Rows in many files, or in a frame, are counted by score: a batch at a time, in processes."""
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
 from dashboard.class_columns import CLASS, ClassColumns
+from dashboard.compute.processes import end_with
 from dashboard.readers.refusal import visible
 from dashboard.remote import InputFile, RemoteFile, opened_by
 from dashboard.summaries import BY
@@ -313,7 +315,7 @@ def _apart(
     """Count chunks in processes, and give their sums in order."""
     waiting, lost = list(shares), False
     while waiting:
-        pool = loky.ProcessPoolExecutor(n)
+        pool = loky.ProcessPoolExecutor(n, initializer=end_with, initargs=(os.getpid(),))
         try:
             futures = [pool.submit(count_parts, chunk, columns) for chunk in waiting]
             while futures:

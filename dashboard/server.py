@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import re
+import sys
 import time
+import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,13 +14,18 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.auth_util import get_cookie_with_chunks, get_secrets_auth_section
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.starlette import App
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import leave_working_folder
@@ -38,7 +45,8 @@ HEADERS = {
 """Of every answer. Streamlit's page needs scripts of its own, so none are forbidden."""
 
 HEALTH = "/_stcore/health"
-"""Answered whatever the host, as those that ask know the address alone; it says ``ok``."""
+"""Answered whatever the host, below the path of the pages or not, as those that ask know the
+address alone; it says ``ok``."""
 
 REQUEST_ID = "X-Request-ID"
 """Taken from a proxy, or made; of every answer and every line of the log."""
@@ -53,16 +61,20 @@ MultiPartParser.spool_max_size = MAX_UPLOAD + 1
 
 
 class Guard:
-    """Turns away other hosts, and pages of other origins, and adds `HEADERS`."""
+    """Turns away other hosts, pages of other origins, files without room; adds `HEADERS`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.coming = 0
+        """Bytes of the uploads that are under way."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
+        if scope["path"] == HEALTH:  # those that ask know of no path below which pages are
+            scope = {**scope, "path": (path := _base() + HEALTH), "raw_path": path.encode()}
         headers = Headers(scope=scope)
         number, begun, status = request_id(headers.get(REQUEST_ID)), time.monotonic(), 0
         REQUEST.set(number)
@@ -94,8 +106,26 @@ class Guard:
             and not is_host_allowed(headers.get("host"))
         ):
             await PlainTextResponse("Not this host.", 421)(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] == "PUT":
+            await self._take(scope, receive, send, headers)
         else:
             await self.app(scope, receive, send)
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        """Take an upload of somebody who may enter, while there is memory for it."""
+        length = headers.get("content-length", "")
+        size = int(length[:20]) if length.isdecimal() else MAX_UPLOAD
+        if not _has_entered(headers):
+            await PlainTextResponse("Sign in first.", 401)(scope, receive, send)
+        elif brought() + self.coming + min(size, MAX_UPLOAD) > budget():
+            LOG.warning("no memory for an upload of %d bytes", size)
+            await PlainTextResponse("No memory for this file now.", 507)(scope, receive, send)
+        else:
+            self.coming += size
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.coming -= size
 
 
 def _base() -> str:
@@ -120,6 +150,19 @@ def _is_own(origin: str | None, host: str | None) -> bool:
 _HERE = "localhost", "127.0.0.1"
 
 
+def _has_entered(headers: Headers) -> bool:
+    """Return whether a request is of somebody who has signed in, where sign-in is set up."""
+    if not get_secrets_auth_section():
+        return True
+    cookies = cookie_parser(headers.get("cookie", ""))
+
+    def signed(name: str) -> bytes | None:
+        value = cookies.get(name, "").encode("latin-1", "replace")
+        return decode_signed_value(get_cookie_secret(), name, value)
+
+    return get_cookie_with_chunks(signed, USER_COOKIE_NAME) is not None
+
+
 # Memory ---------------------------------------------------------------------------------------
 
 
@@ -136,6 +179,15 @@ def uploads() -> MemoryUploadedFileManager:
     if not isinstance(manager, MemoryUploadedFileManager):
         raise TypeError(manager)
     return manager
+
+
+def brought() -> int:
+    """Return how many bytes the files take that visitors have brought."""
+    return sum(
+        len(file.data)
+        for files in list(uploads().file_storage.values())
+        for file in list(files.values())
+    )
 
 
 def visitor() -> str | None:
@@ -187,13 +239,9 @@ async def _keep_within_memory() -> None:
     while True:
         await asyncio.sleep(LOOK)
         left = presence.look(time.monotonic())
-        brought = sum(
-            len(file.data)
-            for files in list(uploads().file_storage.values())
-            for file in list(files.values())
-        )
-        await asyncio.to_thread(cache.bound, max(budget() - brought, 0))
-        await asyncio.to_thread(sweep if left or brought else give_back)
+        n_bytes = brought()
+        await asyncio.to_thread(cache.bound, max(budget() - n_bytes, 0))
+        await asyncio.to_thread(sweep if left or n_bytes else give_back)
 
 
 @asynccontextmanager
@@ -206,11 +254,32 @@ async def _serving(_: App) -> AsyncIterator[None]:
         await task
 
 
+def check_sign_in() -> None:
+    """End where sign-in is asked for by files that do not tell of it, so that none enter without.
+
+    Streamlit goes on without the files that it does not find.
+    """
+    for path in (
+        config.get_option("secrets.files") if config.is_manually_set("secrets.files") else ()
+    ):
+        try:
+            lacks = "" if tomllib.loads(Path(path).read_text("utf-8")).get("auth") else "no [auth]"
+        except (OSError, ValueError) as error:
+            lacks = str(error)
+        if lacks:
+            sys.stderr.write(f"Error: secrets.files: {path} ({lacks}). {_SECRETS}\n")
+            sys.exit(2)
+
+
+_SECRETS = "Expected a file that says how users sign in: docs/service.md."
+
+
 def _session() -> str:
     """Return the number of the session whose page is drawn, if any is."""
     running = get_script_run_ctx(suppress_warning=True)
     return running.session_id if running is not None else ""
 
 
+check_sign_in()
 begin(_session)
 app = App(Path(__file__).with_name("app.py"), lifespan=_serving, middleware=[Middleware(Guard)])

@@ -38,6 +38,9 @@ KEPT = (
     "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed",
     "security", "service", "papers", "sources", "files",
 )  # fmt: skip
+
+MEASURED = "RESULTS", "CALIBRATORS"
+"""Pages of ``benchmarks``."""
 """Pages that are written by hand, or by other targets."""
 
 SAMPLE, EVENT = "crash_survival", OneClass(1)
@@ -131,6 +134,11 @@ def reference_page() -> str:
     return "\n".join(["# Reference", "", *(f"::: calibcore.{name}\n" for name in names)])
 
 
+def page_kept(name: str) -> str:
+    """Return a page of docs as the site has it, where results of benchmarks stand beside it."""
+    return (ROOT / "docs" / f"{name}.md").read_text("utf-8").replace("](../benchmarks/", "](")
+
+
 def write_pages(folder: Path) -> None:
     """Write every page of the site."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,11 +147,10 @@ def write_pages(folder: Path) -> None:
         "calibrators": calibrators_page(folder / "pictures"),
         "command": command_page(),
         "reference": reference_page(),
-        **{name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in KEPT},
+        **{name: page_kept(name) for name in KEPT},
     }
     made["index"] = (ROOT / "docs" / "site.md").read_text("utf-8")
-    made["speed"] = made["speed"].replace("](../benchmarks/", "](")
-    for name in ("RESULTS", "CALIBRATORS"):
+    for name in MEASURED:
         made[name] = (ROOT / "benchmarks" / f"{name}.md").read_text("utf-8")
     for name, text in made.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")

@@ -57,10 +57,11 @@ def figures_folder(request: pytest.FixtureRequest) -> Path | None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Start one real Chromium for all tests of a process, as a second loop is refused."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - for those that use it
+    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - for those that use it
 
     from tests.browser.chromium import ARGUMENTS, find_chromium  # noqa: PLC0415 - the same
 
+    expect.set_options(timeout=60_000)
     path = find_chromium()
     if path is None:
         pytest.fail("No Chromium was found; run: python -m tests.browser.chromium")

@@ -95,6 +95,18 @@ def test_every_page_of_the_site_is_written_and_named(site: dict[str, Any]) -> No
     assert all((DOCS / f"{name}.md").exists() for name in site["KEPT"])
 
 
+def test_no_link_of_a_page_leaves_the_site(site: dict[str, Any]) -> None:
+    written = {*site["KEPT"], *site["MEASURED"], "measures", "calibrators", "command", "reference"}
+    links = [
+        (name, link)
+        for name in site["KEPT"]
+        for link in re.findall(r"\]\(([^)#]+\.md)", site["page_kept"](name))
+        if not link.startswith("https://")
+    ]
+    assert len(links) > 10
+    assert [one for one in links if one[1].removesuffix(".md") not in written] == []
+
+
 # Promises -----------------------------------------------------------------------------------
 
 _NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")

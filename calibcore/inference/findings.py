@@ -291,6 +291,8 @@ def perfect_limits(
     ``known``: of one side; ``curves``: of the same side. Low first; NaN where there is no end: all
     of a measure that the scores alone decide, as where nothing is known.
 
+    Examples
+    --------
     >>> known = Uncertainty(0.1, Interval(0.0, 0.2), Reference(0.1, 0.3, 0.5, 0.05, (0.0, 0.4)))
     >>> from calibcore.cumulative import cumulative_curves
     >>> curves = cumulative_curves([0.5], [1])

@@ -120,7 +120,9 @@ def _compared(
     audited: ReferenceBatch, rows: Batch | str, new: Batch, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
-    size, rule = given["change"], _rule(given)
+    size, rule, was = given["change"], _rule(given), audited.counted
+    if isinstance(rows, Batch):  # with all scores, of which a report has some joined
+        was = tally_of(rows.event)
     if new.is_counted or (isinstance(rows, Batch) and rows.is_counted):
         rows = words.SUMMARY
     if isinstance(rows, Batch):
@@ -130,8 +132,7 @@ def _compared(
                 pairs
             )
         rows = words.unmatched(pairs, rows.file, new.file)
-    counted = tally_of(new.event)
-    compared = compare_batches(audited.counted, counted, size=size, rule=rule)
+    compared = compare_batches(was, tally_of(new.event), size=size, rule=rule)
     return compared, words.two_samples(rows)
 
 

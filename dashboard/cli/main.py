@@ -146,7 +146,8 @@ def main(context: click.Context) -> None:
     eval "$(_FRACTILE_COMPLETE=bash_source fractile)"; other shells: zsh_source, fish_source.
     """
     if context.invoked_subcommand is None:
-        _serve(())
+        with serve.make_context("serve", [], context) as alone:
+            serve.invoke(alone)
 
 
 def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> str | None:
@@ -164,12 +165,14 @@ def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> st
 @click.option(
     "--memory",
     metavar="SIZE",
+    envvar="FRACTILE_MEMORY",
     callback=_check_memory,
     help="Most for files and results, such as 4GB; a quarter of the machine's by default.",
 )
 @click.option(
     "--summaries",
     metavar="DIR",
+    envvar="FRACTILE_SUMMARIES",
     type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True),
     help="A folder of summaries that every visitor may open; of no other folder anything.",
 )
@@ -223,7 +226,10 @@ def _serve(options: Sequence[str]) -> None:
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
 
     sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "server.py"), *options]
-    cli.main()
+    try:
+        cli.main()
+    except OverflowError as error:  # a port that is none
+        raise click.UsageError(str(error)) from error
 
 
 _FILE = click.Path(path_type=Path)

@@ -4,11 +4,14 @@ A fit is many short calls, which threads do not speed up. What is fitted here is
 `dashboard.compute.fits` looks for it, which fits alone what is missing and says what it refuses.
 """
 
+import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import TypeVar
 
 import loky
 import numpy as np
+import psutil
 from loky.process_executor import ShutdownExecutorError
 from numpy.typing import NDArray
 
@@ -151,8 +155,24 @@ def _n_bytes(rows: Rows) -> int:
 def pool() -> Executor:
     """Return the processes, which are there after the first call until they are idle for long."""
     n = min(loky.cpu_count(), _MOST_PROCESSES)
-    executor: Executor = loky.get_reusable_executor(n, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
+    executor: Executor = loky.get_reusable_executor(
+        n, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
+    )
     return executor
+
+
+def end_with(parent: int) -> None:
+    """End this process as soon as the one that began it has ended, be it killed.
+
+    Its result would wait for good for somebody who takes it.
+    """
+
+    def watch() -> None:
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(parent).wait()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class _Run:

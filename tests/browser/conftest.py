@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.browser.server import running_dashboard
 from tests.browser.settled import COUNT_ANSWERS
@@ -13,8 +13,6 @@ LONG = pytest.mark.long
 """Marks a further case of a journey that takes a minute: for a release."""
 
 PROBED = ("/_stcore/host-config", "/_stcore/health")
-
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,24 @@ def test_a_like_batch_passes_and_its_power_is_said(audited: Path, tmp_path: Path
     assert "probability 100%" in found.output
 
 
+def test_the_audited_figures_are_those_of_the_report(audited: Path, tmp_path: Path) -> None:
+    """Though it holds fewer scores than there are."""
+    batch(tmp_path / "new.csv", 1)
+    rows = tmp_path / "new.json"
+    for against in (audited, audited.parent / "audited.csv"):
+        run("check", tmp_path / "new.csv", "--against", against, "--json", rows)
+        found = {one["measure"]: one for one in json.loads(rows.read_text("utf-8"))["measures"]}
+        report = json.loads(audited.read_text("utf-8"))
+        assert len(report["reference"]["scores"]) < len({*_scores(audited.parent / "audited.csv")})
+        for one in report["measures"]:
+            if one["measure"] in {"ks_error", "auroc", "event_brier", "event_nll"}:
+                assert found[one["measure"]]["before"] == pytest.approx(one["before"], rel=1e-12)
+
+
+def _scores(path: Path) -> list[str]:
+    return [line.split(",")[0] for line in path.read_text("utf-8").splitlines()[1:]]
+
+
 def test_a_few_rows_do_not_pass_in_silence(audited: Path, tmp_path: Path) -> None:
     batch(tmp_path / "new.csv", 1)
     lines = (tmp_path / "new.csv").read_text("utf-8").splitlines()

@@ -5,10 +5,14 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -176,6 +180,26 @@ def test_a_process_that_is_killed_again_is_told_in_a_sentence(
     monkeypatch.setattr(counting, "count_parts", dying(tmp_path / "died", always=True))
     with pytest.raises(CalibrationInputError, match="processes: one that was ended from outside"):
         summarise(files, Columns("p", "y"), lambda _: None, processes=2)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_processes_end_with_the_one_that_began_them(tmp_path: Path, how: int) -> None:
+    rng, path, out = np.random.default_rng(0), tmp_path / "p.parquet", tmp_path / "o.parquet"
+    scores = rng.random(4_000_000)
+    rows = pa.table({"p": scores, "y": rng.random(scores.size) < scores})
+    pq.write_table(rows, path, row_group_size=500_000)
+    words = ["summarise", str(path), *COLUMNS, "--processes", "2", "-o", str(out)]
+    code = "from dashboard.cli.main import main; main()"
+    with subprocess.Popen([sys.executable, "-c", code, *words]) as process:
+        begun: list[psutil.Process] = []
+        while len([one for one in begun if "LokyProcess" in " ".join(one.cmdline())]) < 2:
+            assert process.poll() is None
+            begun = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(how)
+        assert process.wait(timeout=60) == -how
+    left = psutil.wait_procs(begun, timeout=60)[1]
+    assert [one.cmdline() for one in left] == []
+    assert not out.exists()
 
 
 def test_parts_are_added_in_a_tree() -> None:

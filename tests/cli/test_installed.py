@@ -128,13 +128,17 @@ def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_
         happened = rng.random(2000) < 1 / (1 + np.exp(-odds - shift))
         table = {"risk": 1 / (1 + np.exp(-odds)), "readmitted": np.where(happened, "Yes", "No")}
         pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
-    words = "--outcome readmitted --score risk --event Yes --json audit.json"
-    assert run(fractile, tmp_path, f"fractile audit audited.csv {words}").returncode == 0
+    job = (ROOT / "docs" / "check-batch.yml").read_text("utf-8")
+    (once,) = re.findall(r"(?m)^#   (fractile .*)$", job)
+    (weekly,) = re.findall(r"run: \|\n((?: {10}.*\n)+)", job)
+    assert run(fractile, tmp_path, once).returncode == 0
     codes = {}
     for name in ("like", "drifted"):
-        done = run(fractile, tmp_path, f"fractile check {name}.csv --against audit.json")
+        (tmp_path / f"{name}.csv").rename(tmp_path / "batch.csv")
+        done = run(fractile, tmp_path, f"set -e\n{weekly}")  # as GitHub runs it
         codes[name] = done.returncode
         assert ("Changed: Mean score minus frequency" in done.stdout) == (name == "drifted")
+        (tmp_path / "report.html").unlink()  # kept by the job, whatever the code
     assert codes == {"like": 0, "drifted": 1}
 
 

@@ -13,23 +13,29 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
+import websockets
 from click.testing import CliRunner
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from benchmarks.visitors import logits, visit
+from benchmarks.visitors import Visitor, logits, visit
 from calibcore import audit
 from calibcore.calibrators import PlattScaling
 from dashboard import server
 from dashboard.cli.main import main
 from dashboard.compute import cache
 from dashboard.compute.cache import once
+from dashboard.compute.memory import MEMORY
 from dashboard.folder import SUMMARIES
 from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
@@ -142,6 +148,86 @@ def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> 
         assert bool(elsewhere.submit(asyncio.run, read()).result()) is (most == 1 << 20)
 
 
+def put(length: int | None) -> Scope:
+    headers = [(b"host", b"localhost")]
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
+    return {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/a/b", "headers": headers}
+
+
+def test_uploads_that_come_at_once_stay_within_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "brought", lambda: 30)
+    monkeypatch.setattr(server, "budget", lambda: 100)
+    statuses: list[int] = []
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def act() -> None:
+        may_end = asyncio.Event()
+
+        async def taken(scope: Scope, receive: Receive, send: Send) -> None:
+            await may_end.wait()
+            await PlainTextResponse("", 204)(scope, receive, send)
+
+        guard = server.Guard(taken)
+        first = asyncio.create_task(guard(put(50), receive, send))
+        await asyncio.sleep(0)
+        for length in (21, None):
+            await guard(put(length), receive, send)
+        may_end.set()
+        await first
+        await guard(put(70), receive, send)
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(asyncio.run, act()).result()
+    assert statuses == [507, 507, 204, 204]
+
+
+def brings(address: str, sizes: list[int]) -> list[int]:
+    """Bring files of some sizes in one session that stays; return the answers."""
+    statuses = []
+
+    async def act() -> None:
+        stream = f"{address.replace('http', 'ws')}/_stcore/stream"
+        async with websockets.connect(stream, subprotocols=["streamlit"], max_size=None) as tab:  # type: ignore[list-item]
+            visitor = Visitor(address, tab)
+            await visitor.run(ClientState())
+            for size in sizes:
+                try:
+                    await visitor.bring("a.csv", bytes(size))
+                    statuses.append(204)
+                except HTTPError as error:
+                    statuses.append(error.code)
+
+    with ThreadPoolExecutor(1) as elsewhere:  # as above
+        elsewhere.submit(asyncio.run, act()).result()
+    return statuses
+
+
+@pytest.mark.long
+def test_files_of_visitors_stay_within_the_memory() -> None:
+    with running_dashboard({MEMORY: "100 kB"}) as address:
+        assert brings(address, [40_000, 40_000, 40_000, 1000]) == [204, 204, 507, 204]
+
+
+def test_who_has_not_signed_in_brings_no_file(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(
+        "[auth]\n"
+        'redirect_uri = "http://127.0.0.1/oauth2callback"\n'
+        'cookie_secret = "0123456789abcdef0123456789abcdef"\n'
+        'client_id = "a"\nclient_secret = "b"\nserver_metadata_url = "http://127.0.0.1:9/c"\n',
+        encoding="utf-8",
+    )
+    with running_dashboard(None, f"--secrets.files={secrets}") as address:
+        assert brings(address, [1000]) == [401]
+
+
 class Tabs:
     """Which sessions are connected."""
 
@@ -244,6 +330,49 @@ def test_no_such_level_is_said_before_the_server_starts() -> None:
     found = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
     assert found.exit_code == 2
     assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
+
+
+@pytest.mark.parametrize("words", [[], ["serve"]])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (MEMORY, "bananas", "'bananas'. Expected a size such as 500MB or 4GB."),
+        (SUMMARIES, "/no/such", "Directory '/no/such' does not exist."),
+    ],
+)
+def test_a_variable_of_no_use_is_said_before_the_server_starts(
+    words: list[str], name: str, value: str, said: str
+) -> None:
+    found = CliRunner().invoke(main, words, env={name: value})
+    assert (found.exit_code, said in found.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "No such file"), ("[Auth]\na = 1", "no [auth]"), ("[auth", "Expected ']'")],
+)
+def test_no_server_starts_whose_sign_in_is_not_there(
+    text: str | None, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Else all would enter without it."""
+    secrets = tmp_path / "secrets.toml"
+    if text is not None:
+        secrets.write_text(text, encoding="utf-8")
+    with (
+        pytest.raises(RuntimeError, match="did not start"),
+        running_dashboard(None, f"--secrets.files={secrets}"),
+    ):
+        pass
+    error = capfd.readouterr().err.strip()
+    assert error.startswith(f"Error: secrets.files: {secrets} (")
+    assert said in error
+    assert error.count("\n") == 0
+
+
+def test_a_port_that_is_none_gets_a_sentence() -> None:
+    found = CliRunner().invoke(main, ["serve", "--", "--server.port=80000"])
+    assert found.exit_code == 2
+    assert found.output.splitlines()[-1] == "Error: bind(): port must be 0-65535."
 
 
 def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,16 +3,20 @@
 import os
 import subprocess
 import sys
+import tomllib
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
+import psutil
 import pytest
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
 import dashboard
 from dashboard import leave_working_folder
 from tests.browser.server import running_dashboard
+from tests.cli.test_server import answer
 
 NAMES = "queue", "random", "json", "numpy", "pickle", "struct", "sitecustomize", "click", "pandas"
 
@@ -67,6 +71,46 @@ def test_the_server_imports_nothing_of_it(folder: Path, monkeypatch: pytest.Monk
     with running_dashboard() as address, urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - own
         assert b"Streamlit" in page.read()
     assert not (folder / "ran.txt").exists()
+
+
+HOSTILE = """
+[server]
+address = "0.0.0.0"
+allowedHosts = ["evil.example"]
+enableCORS = false
+corsAllowedOrigins = ["http://evil.example"]
+enableXsrfProtection = false
+trustedUserHeaders = {X-Name = "name"}
+[client]
+showErrorDetails = "full"
+"""
+
+
+def test_no_settings_of_it_open_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / ".streamlit").mkdir()
+    (folder / ".streamlit" / "config.toml").write_text(HOSTILE, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    with running_dashboard() as address:
+        place = urlsplit(address).netloc
+        for origin, wanted in (("http://evil.example", 403), (address, 101)):
+            found = answer(
+                place, "/_stcore/stream", Connection="Upgrade", Upgrade="websocket", Origin=origin,
+                Sec_WebSocket_Version="13", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
+            )  # fmt: skip
+            assert found.status == wanted
+        assert answer(place, "/", Host="evil.example").status == 421
+        (listens,) = {
+            one.laddr[0] for one in psutil.net_connections("tcp")
+            if one.status == "LISTEN" and one.laddr and one.laddr[1] == urlsplit(address).port
+        }  # fmt: skip
+        assert listens == "127.0.0.1"
+
+
+def test_every_setting_that_could_open_the_server_is_made_here() -> None:
+    own = Path(dashboard.__file__).parent / ".streamlit" / "config.toml"
+    settings = tomllib.loads(own.read_text("utf-8"))
+    for section, names in tomllib.loads(HOSTILE).items():
+        assert names.keys() <= settings[section].keys()
 
 
 def test_no_module_is_called_as_one_of_python_s() -> None:

@@ -163,7 +163,7 @@ def test_1_is_the_first_of_two_classes_1_and_2_if_the_scores_say_so(*, turned: b
 
 @pytest.mark.parametrize("limit", [0.05, 0.4])
 def test_what_the_score_decided_is_no_outcome(limit: float) -> None:
-    decided = np.where(RISK >= limit, "Y", "N")
+    decided = np.where(limit <= RISK, "Y", "N")
     found = np.where(HAPPENED, np.where(np.arange(N) % 2, "invasive", "in situ"), "none")
     data = table("ai_risk,recalled,histology", RISK, decided, found)
     question = asked(data)

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
 import numpy as np
 import pytest
 
-from dashboard.readers import ParsedFile, ReadingOptions, parse, understand
+from dashboard.readers import ParsedFile, ReadingOptions, parse, read, understand
 from dashboard.readers.recognition import features
 from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.refusal import FileError
@@ -70,3 +71,25 @@ def test_texts_that_differ_are_compared_up_to_a_number_in_all_columns(
     monkeypatch.setattr(features, "_MOST_FOLDED", 600)
     folded.cache_clear()
     assert calls_of("a.csv", data) < whole - 10_000
+
+
+def patients_behind(n: int) -> bytes:
+    """Write 200 rows of 50 patients, whose column stands behind ``n`` columns of ids."""
+    rng = np.random.default_rng(0)
+    score = rng.random(200).round(4)
+    table: dict[str, list[str]] = {
+        **{f"case{k}_id": [f"c{k}-{v}" for v in rng.permutation(200)] for k in range(n)},
+        "patient_id": [f"p{v:03d}" for v in rng.permutation(np.repeat(np.arange(50), 4))],
+        "score": score.astype(str).tolist(),
+        "outcome": (rng.random(200) < score).astype(int).astype(str).tolist(),
+    }
+    rows = zip(*table.values(), strict=True)
+    return "\n".join(map(",".join, [[*table], *rows])).encode()
+
+
+@pytest.mark.parametrize(("n", "seen"), [(0, 1), (63, 1), (64, 0)])
+def test_so_many_columns_of_ids_are_looked_at_as_the_page_on_safety_says(n: int, seen: int) -> None:
+    found = read("a.csv", patients_behind(n))
+    assert sum("200 rows of 50 patients" in doubt for doubt in found.doubts) == seen
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
+    assert "of columns of ids, the first 64 of a table" in " ".join(page.split())

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +15,17 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.server import HEALTH
+from tests.browser.server import wait_until_healthy
+
 FOLDER = Path(__file__).parents[2] / "docs" / "service"
+
+CONTAINER = (FOLDER / "Containerfile").read_text("utf-8")
+
+OWN = Path(sys.executable).parent / "fractile"
+
+SECRETS = "/run/secrets/fractile.toml"
+"""Where the compose file puts what docs/service.md asks for sign-in."""
 
 NAME = "audit.example.org"
 
@@ -37,13 +49,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def nginx(folder: Path, behind: str, *, base: str = "", user: str = "") -> Iterator[int]:
+def nginx(
+    folder: Path, behind: str, *, base: str = "", user: str = "", port: int = 0
+) -> Iterator[int]:
     """Run docs/service/nginx.conf before a server; give its port.
 
     ``folder``: for its certificate and whatever it writes. ``behind``: address of the server.
     ``base``: path below which it serves. ``user``: the name that it passes on, as if signed in.
+    ``port``: a free one; any by default.
     """
-    own, port = program("nginx"), free_port()
+    own, port = program("nginx"), port or free_port()
     _certify(folder)
     text = (FOLDER / "nginx.conf").read_text("utf-8")
     for old, new in {
@@ -94,6 +109,55 @@ def _wait_for(port: int, process: subprocess.Popen[str]) -> None:
                 return
         time.sleep(0.05)
     raise RuntimeError("nginx did not start")
+
+
+@contextmanager
+def contained(
+    *options: str, command: Path = OWN, secrets: Path | None = None, port: int = 0
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the Containerfile's command as it would: its user, its environment, all read-only.
+
+    In a mount namespace of its own, whose root is read-only, whose /tmp is memory and in which no
+    user has a home. The user must reach Python itself, which may be in root's home.
+    ``command``: the program ``fractile``. ``secrets``: a file that is mounted at `SECRETS`.
+    ``port``: a free one; any by default.
+    """
+    port, lists = port or free_port(), lists_of(CONTAINER)
+    variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV ")).split()[1:]
+    user = next(line for line in CONTAINER.splitlines() if line.startswith("USER "))
+    user = user.split()[1].partition(":")[0]
+    assert lists["ENTRYPOINT"][0] == command.name
+    started = [
+        str(command), *lists["ENTRYPOINT"][1:], *lists["CMD"], f"--server.port={port}", *options,
+    ]  # fmt: skip
+    given = ""
+    if secrets is not None:
+        copied = f"install -D -m 444 {shlex.quote(str(secrets))} {SECRETS}"
+        given = f" && mount -t tmpfs tmpfs /run && {copied}"
+    keep, show = "mount -t tmpfs tmpfs /mnt", ""
+    needed = FOLDER.parents[1], command.parents[1], Path(sys.base_prefix)
+    for number, place in enumerate(needed):
+        path, kept = shlex.quote(str(place)), f"/mnt/{number}"
+        keep += f" && mkdir {kept} && mount --bind {path} {kept}"
+        if place.parts[:2] in {("/", "tmp"), ("/", "root")}:  # which is covered, as below
+            show += f" && mkdir -p {path} && mount --bind {kept} {path}"
+    mounts = (
+        f"mount --make-rprivate /{given} && {keep}"
+        " && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp"
+        f" && mount -t tmpfs -o mode=755 tmpfs /root{show}"
+        " && mount -o remount,bind,ro / && cd /"
+        f' && exec setpriv --reuid={user} --regid={user} --clear-groups --no-new-privs "$@"'
+    )
+    environment = {"PATH": os.environ["PATH"], **dict(one.split("=") for one in variables)}
+    with subprocess.Popen(
+        [program("unshare"), "-m", "sh", "-c", mounts, "sh", *started],
+        env=environment, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            wait_until_healthy(f"http://127.0.0.1:{port}{HEALTH}", process)
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.kill()
 
 
 def lists_of(containerfile: str) -> dict[str, list[str]]:

@@ -4,16 +4,15 @@ import http.client
 import json
 import os
 import re
-import shlex
 import signal
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -22,13 +21,12 @@ from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.chromium import ARGUMENTS, find_chromium
-from tests.browser.server import running_dashboard, wait_until_healthy
-from tests.service.recipe import FOLDER, NAME, free_port, lists_of, nginx, program
+from tests.browser.server import running_dashboard
+from tests.service.recipe import CONTAINER, FOLDER, NAME, contained, lists_of, nginx, program
 
 ALLOWED = f"--server.allowedHosts={NAME}"
 
 ROOT = FOLDER.parents[1]
-CONTAINER = (FOLDER / "Containerfile").read_text("utf-8")
 
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux") or os.geteuid() != 0,
@@ -71,6 +69,8 @@ def test_nginx_serves_the_pages_by_tls_with_every_header(tmp_path: Path, base: s
         assert headers["strict-transport-security"] == "max-age=31536000"
         assert headers["server"] == "nginx"
         assert len(headers["x-request-id"]) == 32  # nginx's own
+        with urlopen(f"{behind}{HEALTH}", timeout=10) as answer:  # noqa: S310 - own
+            assert answer.status == 200  # where the container's check looks, whatever the path
         with pytest.raises(ssl.SSLError):
             get(Place(port, tmp_path, "other.example.org"), "/")
         upgrade = {
@@ -122,43 +122,6 @@ def test_an_upload_passes_nginx_without_a_file(browser: Browser, tmp_path: Path)
     assert "session=- fit calibrator=SplineCalibration rows=" in lines
 
 
-@contextmanager
-def contained(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run the Containerfile's command as it would: its user, its environment, all read-only.
-
-    In a mount namespace of its own, whose root is read-only and whose /tmp is memory.
-    """
-    port, lists = free_port(), lists_of(CONTAINER)
-    variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV ")).split()[1:]
-    user = next(line for line in CONTAINER.splitlines() if line.startswith("USER ")).split()[1]
-    number = user.partition(":")[0]
-    command = Path(sys.executable).parent / lists["ENTRYPOINT"][0]
-    started = [
-        *map(str, [command, *lists["ENTRYPOINT"][1:]]), *lists["CMD"],
-        f"--server.port={port}", *options,
-    ]  # fmt: skip
-    keep = show = ""
-    if ROOT.is_relative_to("/tmp"):  # noqa: S108 - the memory would cover this checkout
-        root = shlex.quote(str(ROOT))
-        keep = f" && mount --bind {root} /mnt"
-        show = f" && mkdir -p {root} && mount --bind /mnt {root}"
-    mounts = (
-        f"mount --make-rprivate /{keep} && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp{show}"
-        " && mount -o remount,bind,ro / && cd /"
-        f' && exec setpriv --reuid={number} --regid={number} --clear-groups --no-new-privs "$@"'
-    )
-    environment = {"PATH": os.environ["PATH"], **dict(one.split("=") for one in variables)}
-    with subprocess.Popen(
-        [program("unshare"), "-m", "sh", "-c", mounts, "sh", *started],
-        env=environment, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        try:
-            wait_until_healthy(f"http://127.0.0.1:{port}{HEALTH}", process)
-            yield f"http://127.0.0.1:{port}", process
-        finally:
-            process.kill()
-
-
 @linux
 def test_the_container_s_command_needs_no_root_no_home_and_no_disk() -> None:
     with contained() as (address, process):
@@ -182,11 +145,18 @@ def test_the_container_s_command_needs_no_root_no_home_and_no_disk() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_systemd_takes_the_unit() -> None:
+@pytest.mark.parametrize("signs_in", [False, True])
+def test_systemd_takes_the_unit(tmp_path: Path, *, signs_in: bool) -> None:
+    text = (FOLDER / "fractile.service").read_text("utf-8")
+    if signs_in:  # as its head says
+        ((credential, option),) = re.findall(r"(LoadCredential=\S+) below, and (--\S+)\.\n", text)
+        text = re.sub(r"(?m)^(ExecStart=.*)$", rf"\1 {option}\n{credential}", text)
+        assert text.count(credential) == 2
+    unit = tmp_path / "fractile.service"
+    unit.write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [program("systemd-analyze"), "verify", FOLDER / "fractile.service"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [program("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False
+    )
     others = [line for line in done.stderr.splitlines() if "is not executable" not in line]
     assert others == []  # the program itself is not there
 

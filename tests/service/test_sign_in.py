@@ -1,6 +1,7 @@
 """Sign-in by a provider of OpenID Connect that runs here, and a name that a proxy passes on."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,17 +15,19 @@ from dashboard.texts import report as words
 from dashboard.texts.opening import SIGN_IN, SIGN_OUT
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard, wait_until_healthy
-from tests.service.recipe import NAME, free_port, nginx
+from tests.service.recipe import FOLDER, NAME, free_port, nginx
 
 pytestmark = pytest.mark.browser
+
+PAGE = FOLDER.parent / "service.md"
 
 
 @contextmanager
 def provider() -> Iterator[str]:
     port = free_port()
-    users = [
-        json.dumps({"sub": name.lower(), "name": f"{name} Example"}) for name in ("Ann", "Bob")
-    ]
+    claims = [{"sub": name.lower(), "name": f"{name} Example"} for name in ("Ann", "Bob")]
+    groups = {"groups": [f"department-{number:04d}" for number in range(400)]}  # as large firms do
+    users = [json.dumps({**one, **groups}) for one in claims]
     named = [word for user in users for word in ("--user-claims", user)]
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port), *named]
     address = f"http://127.0.0.1:{port}"
@@ -36,27 +39,36 @@ def provider() -> Iterator[str]:
             process.terminate()
 
 
+def secrets_of(folder: Path, address: str, issuer: str) -> Path:
+    """Write what docs/service.md asks for a server at an address."""
+    path = folder / "secrets.toml"
+    text = re.findall(r"(?m)^    (\[auth\](?:\n    .+)+)", PAGE.read_text("utf-8"))[0]
+    for old, new in {
+        f"https://{NAME}": address,
+        "https://login.example.org": issuer,
+        "a long random text": "0123456789abcdef0123456789abcdef",
+        "what the provider gave": "fractile",
+    }.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A dashboard that is set up as docs/service.md says."""
     folder = tmp_path_factory.mktemp("signed")
     with provider() as issuer:
-        secrets, port = folder / "secrets.toml", free_port()
-        secrets.write_text(
-            "[auth]\n"
-            f'redirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
-            'cookie_secret = "0123456789abcdef0123456789abcdef"\n'
-            'client_id = "fractile"\nclient_secret = "of-the-client"\n'
-            f'server_metadata_url = "{issuer}/.well-known/openid-configuration"\n',
-            encoding="utf-8",
-        )
+        port = free_port()
+        secrets = secrets_of(folder, f"http://127.0.0.1:{port}", issuer)
         options = f"--secrets.files={secrets}", f"--server.port={port}"
         with running_dashboard(None, *options) as address:
             yield address
 
 
 def entered(browser: Browser, address: str, name: str) -> Page:
-    page = browser.new_context().new_page()
+    page = browser.new_context(ignore_https_errors=True).new_page()
     page.goto(f"{address}/subgroups?sample=crash_survival")
     expect(page.get_by_role("button", name=SIGN_IN)).to_be_visible()
     expect(page.get_by_role("button", name=words.BUTTON)).to_have_count(0)
