@@ -310,7 +310,11 @@ def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSe
         first = is_event_first(names)
         classes, names = (classes[::-1], names[::-1]) if first else (classes, names)
         where = f"whose column comes {'first' if first else 'last'}"
-        roles.remarks.notes.append(f"The event is class {plain(names[1], 30)}, {where}.")
+        text = f"The event is class {plain(names[1], 30)}, {where}"
+        if first:
+            roles.remarks.notes.append(f"{text}.")
+        else:
+            roles.remarks.doubts.append(f"{text}: nothing else says which one it is.")
     table = _values(classes, roles.remarks)
     headings = tuple(column.name for column in classes)
     divided = any(column.percents for column in classes)

@@ -174,6 +174,34 @@ def test_what_the_score_decided_is_no_outcome(limit: float) -> None:
     assert {"invasive", "in situ"} <= {answer.label for answer in next_.answers}
     kept = read("a.csv", data, **question.answers[2].change)
     np.testing.assert_array_equal(labels(kept), decided == "Y")
+    coarse = table("risk,recalled", RISK.round(2), np.where(limit <= RISK.round(2), "Y", "N"))
+    alike = read("a.csv", coarse, roles=(("recalled", "outcome"),)).doubts
+    assert not [one for one in alike if "repeat another one" in one]
+
+
+@pytest.mark.parametrize(
+    ("names", "event"), [(("BAD1", "BAD0"), "BAD1"), (("relevant", "irrelevant"), "relevant"),
+                         (("fake", "real"), "fake"), (("real", "fake"), "fake")],
+)  # fmt: skip
+def test_the_event_is_named_by_its_class(names: tuple[str, str], event: str) -> None:
+    one, other = names
+    data = table(f"p_{one},p_{other},y", 1 - RISK, RISK, np.where(HAPPENED, other, one))
+    upload = read("a.csv", data)
+    assert isinstance(upload.rows, LogitSet)
+    assert upload.rows.class_names[1] == event
+    assert not [one for one in upload.doubts if one.startswith("The event is")]
+
+
+def test_an_event_that_nothing_names_is_to_be_checked() -> None:
+    data = table("p_M,p_B,y", 1 - RISK, RISK, np.where(HAPPENED, "B", "M"))
+    assert "The event is class B, whose column comes last: nothing else says which one it is." in (
+        read("a.csv", data).doubts
+    )
+
+
+def test_a_score_of_ten_is_no_percentage() -> None:
+    question = asked(table("prob_of_10,y", (9.9 * RISK).round(1), HAPPENED))
+    assert question.answers[0].label == "None of these"
 
 
 def test_of_two_columns_without_a_name_neither_is_taken() -> None:

@@ -246,7 +246,7 @@ def test_scores_of_exactly_zero_are_not_called_ones() -> None:
         "The score is exactly 1 in 18 and exactly 0 in 1,774 of 2,000 rows (89.6% together): no"
         " calibrator can give rows of equal score different scores."
     )
-    (said,) = read(
+    *_, said = read(
         "a.csv", table("p_a,p_b,y", 1 - scores, scores, np.where(labels, "b", "a"))
     ).doubts
     assert said.startswith("The score of class b is exactly 1 in 18 and exactly 0 in 1,774 of")

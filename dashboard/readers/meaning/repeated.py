@@ -282,7 +282,7 @@ def _within(rows: Rows) -> Iterator[str]:
     is right in some of them and wrong in others; copies never do.
     """
     n_rows = rows.n_samples
-    if n_rows < _FEW_ROWS:
+    if n_rows < _FEW_ROWS or _is_cut(rows):
         return
     values, whole, places = hashes_of(_table(rows), _labels(rows), _MOST_ROWS)
     alike, same = _sizes(values), _sizes(whole)
@@ -303,6 +303,13 @@ def _within(rows: Rows) -> Iterator[str]:
         " both halves of a random split, so rows that were seen in the fit flatter the evaluation."
         " Keep each row once, or give the two sets apart."
     )
+
+
+def _is_cut(rows: Rows) -> bool:
+    """Return whether the score decides the label, so that rows of equal scores are alike in it."""
+    values, labels = _table(rows)[:, -1], _labels(rows).astype(bool)
+    both = labels.any() and not labels.all() and _labels(rows).max() == 1
+    return bool(both and values[labels].min() > values[~labels].max())
 
 
 def _stand_out(rows: Rows, n_copies: int) -> bool:

@@ -416,7 +416,8 @@ def _of_one_set(rows: ValueSummary) -> Iterator[str]:
 
 
 def _is_share(rows: ValueSummary, heading: str) -> bool:
-    return not _marks(rows) and not {"score", "points"} & {*words_of(heading)}
+    marks = _marks(rows) or rows.high <= _HIGHEST_RATING
+    return not marks and not {"score", "points"} & {*words_of(heading)}
 
 
 def _is_measure(heading: str) -> bool:

@@ -19,6 +19,9 @@ from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)
 """Names that arrays and columns without a name get."""
 
+_NUMBERED = re.compile(r"(\d*)\Z", re.ASCII)
+"""The number at the end of the name of a class, as of ``BAD1``."""
+
 _CLEAR = 2.0
 """Standard errors beyond which the scores tell the event, or contradict the words."""
 
@@ -70,7 +73,8 @@ def names_event(names: Sequence[str], kinds: tuple[int, int]) -> bool:
 
 def is_event_first(names: Sequence[str]) -> bool:
     """Return whether the first of two classes is the event by its words or by its number."""
-    numbers = all(name.isdigit() for name in names) and int(names[0]) > int(names[1])
+    stems, ends = zip(*(_NUMBERED.split(name, maxsplit=1)[:2] for name in names), strict=True)
+    numbers = stems[0] == stems[1] and all(ends) and int(ends[0]) > int(ends[1])
     return numbers or names_event(names, (1, 0))
 
 

@@ -127,27 +127,7 @@ def ask(
 ) -> None:
     """Ask where a reading with another outcome, or with another score, is nearly as good."""
     near = [h for h in others if h is not best and h.total > best.total - _margin(best, h)]
-    own = best.scores and best.scores.places
-    rivals = [
-        h for h in near
-        if h.scores is not None and best.scores is not None and h.scores.places != own
-        and not {*h.scores.places} < {*(own or ())} and not {*(own or ())} < {*h.scores.places}
-        and not _same_order(best.scores, h.scores, features)
-        and not _same_classes(best.scores, h.scores, features)
-    ]  # fmt: skip
-    rivals += [
-        h for h in others
-        if h not in rivals
-        and (is_second_score(best, h, features) or _is_as_nameless(best, h, features))
-    ]  # fmt: skip
-    if rivals:
-        rivals = _all_alike(best, rivals, others, features)
-        likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
-        places = {h.one for h in likeliests if h.one is not None}
-        likeliests += [h for h in others if _is_both(h, places)][:1]
-        likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
-        likeliests = [likeliest[h.scores] if h.scores else h for h in likeliests]
-        raise which_scores(likeliests, features, options)
+    _ask_which_score(best, near, others, features, options)
     _ask_of_score(best, features, options)
     _ask_of_decision(best, features, options)
     rivals = [
@@ -170,6 +150,37 @@ def ask(
             ),
         )
         raise _which_outcome(order, features, options)
+
+
+def _ask_which_score(
+    best: Hypothesis,
+    near: Sequence[Hypothesis],
+    others: Sequence[Hypothesis],
+    features: Sequence[Feature],
+    options: ReadingOptions,
+) -> None:
+    """Ask where another score is nearly as good, or a second one."""
+    own = best.scores and best.scores.places
+    rivals = [
+        h for h in near
+        if h.scores is not None and best.scores is not None and h.scores.places != own
+        and not {*h.scores.places} < {*(own or ())} and not {*(own or ())} < {*h.scores.places}
+        and not _same_order(best.scores, h.scores, features)
+        and not _same_classes(best.scores, h.scores, features)
+    ]  # fmt: skip
+    rivals += [
+        h for h in others
+        if h not in rivals
+        and (is_second_score(best, h, features) or _is_as_nameless(best, h, features))
+    ]  # fmt: skip
+    if rivals:
+        rivals = _all_alike(best, rivals, others, features)
+        likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
+        places = {h.one for h in likeliests if h.one is not None}
+        likeliests += [h for h in others if _is_both(h, places)][:1]
+        likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
+        likeliests = [likeliest[h.scores] if h.scores else h for h in likeliests]
+        raise which_scores(likeliests, features, options)
 
 
 def _by_words(hypothesis: Hypothesis) -> tuple[bool, float]:

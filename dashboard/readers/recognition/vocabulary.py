@@ -198,7 +198,7 @@ EVENT_STEMS = _stems("""
     event evenem success occur bad readmi default charged churn died dead death deceas mortal fraud
     relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
     respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
-    infezion infeccion
+    infezion infeccion fake relev
     sepsis bleed stroke complicat recurr progress cancer malign tumor tumour disease sick ill
     positive return refund escalat accept approv admit won win lost left quit gone subscrib signup
     open complain claim injur accident attack abnormal anomal breach spam phish toxic noshow
