@@ -115,13 +115,7 @@ class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it 
     """
 
     def __init__(
-        self,
-        field: str,
-        text: str,
-        ask: str,
-        answers: tuple[Answer, ...],
-        *,
-        ranked: bool = True,
+        self, field: str, text: str, ask: str, answers: tuple[Answer, ...], *, ranked: bool = True
     ) -> None:
         super().__init__(field, text, "an answer: " + ask)
         self.ask, self.answers, self.ranked = plain(ask), answers, ranked

@@ -20,12 +20,7 @@ from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one, written_otherwise
 from dashboard.readers.recognition.refused import usable_rows
-from dashboard.readers.recognition.set_names import (
-    role_of,
-    rows_by_set,
-    rows_in_use,
-    unclear_sets,
-)
+from dashboard.readers.recognition.set_names import role_of, rows_by_set, rows_in_use, unclear_sets
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
 from dashboard.readers.records import (
     SET_NAMES,

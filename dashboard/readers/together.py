@@ -1,9 +1,11 @@
 """Several files, or sheets: which belong together, and their rows under or beside one another."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from functools import reduce
+from itertools import chain, combinations, product
+from math import prod
 from typing import NoReturn
 
 import numpy as np
@@ -14,12 +16,7 @@ from dashboard.readers.formats import FORMATS, ending_of, first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
 from dashboard.readers.recognition.features import feature_of
 from dashboard.readers.recognition.groups import ids_of
-from dashboard.readers.recognition.set_names import (
-    further_sets,
-    is_training,
-    role_of,
-    rows_of_sets,
-)
+from dashboard.readers.recognition.set_names import further_sets, is_training, role_of, rows_of_sets
 from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, set_words_of, words_of
 from dashboard.readers.records import (
     Array,
@@ -55,6 +52,7 @@ _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
 _AS_CHOSEN = "as chosen"
+_WITH = '" with "'  # between columns that name rows together
 _LONGEST_ID = 18
 """Digits of an id that fit into a whole number of 64 bits."""
 
@@ -142,13 +140,14 @@ def order_by_name(one: File, other: File) -> tuple[NDArray[np.intp] | None, str]
         for second in other.table.columns
         if first.name == second.name or FEW <= len(second.values) == len(first.values)
     ]
-    for first, second in sorted(pairs, key=lambda pair: pair[0].name != pair[1].name):
-        ids, others = ids_of(first), ids_of(second)
-        if ids is None or others is None or len(ids.values) != len(others.values):
-            continue
-        order = order_of(ids.values, others.values)
-        if order is not None:
-            return order, first.name
+    alone = (
+        (first.name, ids.values, others.values)
+        for first, second in sorted(pairs, key=lambda pair: pair[0].name != pair[1].name)
+        if (ids := ids_of(first)) and (others := ids_of(second))
+    )
+    for name, own, its in chain(alone, _joint_ids(one, other)):
+        if len(own) == len(its) and (order := order_of(own, its)) is not None:
+            return order, name
     return None, ""
 
 
@@ -449,17 +448,33 @@ def _at(file: File, places: NDArray[np.intp]) -> File:
 
 def _in_both(one: File, other: File) -> tuple[str, NDArray[np.intp], NDArray[np.intp]] | None:
     """Return the column that names rows of which most are in both files, and their places."""
-    for first in one.table.columns:
-        for second in other.table.columns:
-            ids, others = _names(first), _names(second)
-            if ids is None or others is None:
-                continue
-            _, here, there = np.intersect1d(ids, others, assume_unique=True, return_indices=True)
-            fewer = min(len(ids), len(others))
-            if 2 * len(here) > fewer and not (_counts(ids) and _counts(others)):
-                order = np.argsort(here)
-                return first.name, here[order], there[order]
+    alone = (
+        (first.name, ids, others)
+        for first, second in product(one.table.columns, other.table.columns)
+        if (ids := _names(first)) is not None and (others := _names(second)) is not None
+        and not (_counts(ids) and _counts(others))
+    )  # fmt: skip
+    for name, ids, others in chain(alone, _joint_ids(one, other)):
+        _, here, there = np.intersect1d(ids, others, assume_unique=True, return_indices=True)
+        if 2 * len(here) > min(len(ids), len(others)):
+            order = np.argsort(here)
+            return name, here[order], there[order]
     return None
+
+
+def _joint_ids(one: File, other: File) -> Iterator[tuple[str, Array, Array]]:
+    """Return numbers of what columns of both files name together, as a patient and a visit do."""
+    pairs = [
+        (first, second)
+        for name in (c.name for c in one.table.columns if c.name in other.headings)
+        if (first := ids_of(one.column(name))) and (second := ids_of(other.column(name)))
+    ]
+    cells = [np.concatenate([column.values for column in pair]) for pair in pairs]
+    if len(pairs) > 1 and prod(len(np.unique(own)) for own in cells) >= one.table.n_rows:
+        codes = np.unique(np.column_stack(cells), axis=0, return_inverse=True)[1].ravel()
+        ids, others = np.split(codes, [one.table.n_rows])
+        if all(len(np.unique(part)) == len(part) for part in (ids, others)):
+            yield _WITH.join(first.name for first, _ in pairs), ids, others
 
 
 def _order_of_likened(
@@ -482,7 +497,7 @@ def _order_of_likened(
             name, here, order = both
             _leave_out((one, other), name, len(here), options, remarks)
         one, other = _at(one, here), _at(other, order)
-        first = one.column(name)
+        first = one.column(name.partition(_WITH)[0])
         ids = [column for column in other.table.columns if _is_called_id(column)]
         second = next(column for column in ids if _same_ids(first, column, likened))
         examples = f"{quoted(_cell(first), 30)} is {quoted(_cell(second), 30)}"
@@ -640,7 +655,8 @@ def _refuse_other_ids(one: File, other: File) -> None:
             parts = [np.unique(part.values, return_counts=True) for part in (ids, others)]
             unlike = [2 * len(kinds) > counts.sum() for kinds, counts in parts]
             one_called = folded(first.name) == folded(second.name)
-            if not (all(unlike) or (one_called and any(unlike))):
+            turned = np.array_equal(np.sort(ids.values), np.sort(others.values))
+            if not (all(unlike) or (one_called and (turned or any(unlike)))):
                 continue
             if np.array_equal(ids.values, others.values):
                 continue
@@ -661,7 +677,9 @@ def _refuse_other_ids(one: File, other: File) -> None:
                 text = f"{n_both:,} of {fewer:,} ids are in both files, as {', '.join(examples)}"
                 raise FileError(field, text, "the ids of the same rows in both")
             if twice and 2 * n_both > fewer:
-                raise FileError(field, " and ".join(twice), "each row once")
+                raise FileError(
+                    field, " and ".join(twice), "each row once, by one column or several"
+                )
 
 
 def _may_be_same(one: Column, other: Column) -> bool:
@@ -1028,12 +1046,9 @@ def _first_model(files: Sequence[File]) -> tuple[str, ...]:
 def _one(files: Sequence[File], options: ReadingOptions, remarks: Remarks) -> File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
-        replace(
-            group[0],
-            table=parts_under(group, remarks) if len(group) > 1 else group[0].table,
-        )
+        replace(group[0], table=parts_under(group, remarks) if len(group) > 1 else group[0].table)
         for group in groups_of(files)
     ]
-    if len(whole) > 2:
+    if len(whole) > 2 and not all(order_by_name(whole[0], file)[1] for file in whole[1:]):
         raise FileError("files", f"{len(whole)} files of other columns each", WANTED)
-    return beside(whole[0], whole[1], options, remarks) if len(whole) == 2 else whole[0]
+    return reduce(lambda one, other: beside(one, other, options, remarks), whole)

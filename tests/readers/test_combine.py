@@ -21,6 +21,7 @@ from tests.readers.files import (
     Given,
     N,
     combine,
+    combined,
     csv_of,
     held,
     npy,
@@ -188,6 +189,46 @@ def test_ids_of_which_each_stands_twice_in_one_file() -> None:
     labels = labels_of("id", range(N), order=range(N // 2))
     with pytest.raises(FileError, match='20 ids occur more than once in "p"'):
         combine([values_of("id", twice), labels])
+
+
+@pytest.mark.parametrize("n_scored", [N, N - 4])
+def test_two_columns_name_the_rows_together(n_scored: int) -> None:
+    """Patients have five visits each, so that neither column names a row by itself."""
+    patients, visits = [f"p{k // 5}" for k in range(N)], [k % 5 + 1 for k in range(N)]
+    scored = (patients[:n_scored], visits[:n_scored], *LOGITS[:n_scored].T.tolist())
+    values = held("p.csv", lines(f"patient,visit,{','.join(CLASSES)}", *scored))
+    files = [values, labels_of("patient,visit", patients, visits, order=SHUFFLED)]
+    if n_scored < N:
+        with pytest.raises(Question, match=r'4 of 40 rows of "y" .*by column "patient" with "vis'):
+            combine(files)
+    upload = combined([file[:2] for file in files], leave_out=n_scored < N)
+    same(upload.rows, LOGITS[:n_scored], LABELS[:n_scored])
+    assert "visit (y)" not in upload.uses
+
+
+def test_ids_in_another_order_that_name_no_row_are_refused() -> None:
+    patients = [f"p{k // 5}" for k in range(N)]
+    files = [values_of("patient", patients), labels_of("patient", patients, order=SHUFFLED)]
+    refusal = r'8 ids occur more than once in "p" and 8 .* each row once, by one column or several'
+    with pytest.raises(FileError, match=refusal):
+        combine(files)
+    files[1] = labels_of("patient", patients, order=range(N))
+    same(combine(files).rows, LOGITS, LABELS)
+
+
+def test_a_third_file_of_the_same_ids_adds_columns_to_group_by() -> None:
+    wards = ["a", "b"] * (N // 2)
+    third = held(
+        "demo.csv", lines("id,ward", [NAMES[k] for k in SWAPPED], [wards[k] for k in SWAPPED])
+    )
+    files = [values_of("id", NAMES), labels_of("id", NAMES, order=SHUFFLED), third]
+    upload = combine(files)
+    same(upload.rows, LOGITS, LABELS)
+    ward = upload.columns["rows"]["ward"]
+    assert [(ward.categories or ())[k] for k in ward.values] == wards
+    files[2] = held("demo.csv", lines("ward", wards))
+    with pytest.raises(FileError, match="3 files of other columns each"):
+        combine(files)
 
 
 def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None:

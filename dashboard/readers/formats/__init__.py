@@ -46,14 +46,24 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Body:
         )  # fmt: skip
     if not data:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
-    kind = FORMATS[ending]
+    kind = named = FORMATS[ending]
+    if named == "csv" and data[:2] == b"PK" and b"xl/workbook.xml" in data:
+        kind = "xlsx"
+    elif named == "xlsx" and data[:1] not in b"P\xd0" and b"\x00" not in data:
+        kind = "csv"
     if kind in _TEXT and len(data) > MAX_TEXT:
         wanted = f"at most {megabytes(MAX_TEXT)}; as .npz or .parquet the same numbers are smaller"
         raise FileError("file", f"{megabytes(len(data))} of text", wanted)
     parsed = _reader(kind)(data, header)
     if isinstance(parsed, FileTable):
         columns = of_weka(tuple(map(first_items, parsed.columns)))
-        return without_totals(replace(parsed, columns=columns))
+        table = replace(parsed, columns=columns)
+        if any(text[:1] in "[{" for c in columns for text in (c.texts or ())[:1]):
+            table = import_module(f"{__name__}.json_text").with_json_cells(table)
+        if kind != named:
+            other = f"The name ends in {ending}, but the content is {kind} and was read so."
+            table = replace(table, repairs=(other, *table.repairs))
+        return without_totals(table)
     return parsed
 
 

@@ -59,7 +59,7 @@ def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()
             "as many at most, or an .npz",
         )
         raise FileError(f"column {quoted(wide.name)}", text, wanted)
-    return FileTable(whole, n_rows, shown=_shown(whole, n_rows), notes=notes)
+    return FileTable(whole, n_rows, shown=shown_of(whole, n_rows), notes=notes)
 
 
 def _is_too_wide(column: Column) -> bool:
@@ -179,8 +179,9 @@ def _of_struct(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
     """Make a column of each member; of a vector as Spark writes it, of its values."""
     names = [field.name for field in cells.type]
     parts = cells.flatten()
-    if {"type", "values"} <= {*names} <= {"type", "size", "indices", "values"}:
-        if {*pc.unique(parts[names.index("type")]).to_pylist()} - {1, None}:
+    kind = "vectorType" if "vectorType" in names else "type"
+    if {kind, "values"} <= {*names} <= {kind, "size", "length", "indices", "values"}:
+        if {*pc.unique(parts[names.index(kind)]).to_pylist()} - {1, "dense", None}:
             return [unread(name, "sparse vectors")]
         return columns_of(name, parts[names.index("values")], depth + 1)
     members = dict(zip(names, parts, strict=True))
@@ -310,7 +311,8 @@ def member_of(records: Sequence[Mapping[str, Any] | None], name: str) -> list[An
     return [None if record is None else record.get(name) for record in records]
 
 
-def _shown(columns: Sequence[Column], n_rows: int) -> tuple[tuple[str, ...], ...]:
+def shown_of(columns: Sequence[Column], n_rows: int) -> tuple[tuple[str, ...], ...]:
+    """Write the first rows."""
     rows = range(min(n_rows, _N_SHOWN))
     return tuple(tuple(_cell(column, row) for column in columns) for row in rows)
 

@@ -154,6 +154,8 @@ def _numbers(
     plain, percents, points, commas = texts, none, none, none
     if _holds(texts, "\u2212"):
         plain = pc.replace_substring(plain, "\u2212", "-")
+    if _holds(texts, "\u066b"):  # of decimals, in Arabic
+        plain = pc.replace_substring(plain, "\u066b", ".")
     if _holds(texts, "%"):
         percents = _matches(plain, "%$")
         plain = pc.replace_substring_regex(plain, f"[\\s{_NARROW}]*%$", "")

@@ -51,6 +51,9 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
     >>> heading.names, heading.start
     (('risk', 'sex'), 3)
     """
+    if any(len(row) > 1 and {*map(str.strip, row)} <= {"..", "...", "\u2026"} for row in rows):
+        text = "dots that stand for rows, as in a table that is printed in short"
+        raise FileError("file", text, "all rows, as df.to_csv() writes them")
     top = _top(rows)
     above = sum(1 for row in rows[:top] if _filled(row))
     lines = [f"Lines above the table were passed over: {above}."] if above else []
@@ -149,7 +152,11 @@ def _is_title(rows: Rows, place: int, filled: Sequence[int], width: int) -> bool
         bare = [cell for cell in _without_mark(list(row)) if cell.strip()]
         is_heading = following is not None and len(bare) == filled[following] == width
         return not (is_heading and any(map(is_number, rows[following or 0])))
-    if following is None or filled[place] >= max(width - 1, 2) or is_number(row[0]):
+    if following is None or is_number(row[0]):
+        return False
+    if filled[place] > width > 2:  # a program's own line, above a heading of as many as the rows
+        return filled[following] in (width - 1, width) and _is_words([*row, *rows[following]])
+    if filled[place] >= max(width - 1, 2):
         return False
     below = [k for k in range(place + 1, len(rows)) if filled[k] >= max(width - 1, 2)]
     if not below or width < 2:
@@ -227,7 +234,7 @@ def _with_row_names(names: list[str], below: Rows) -> list[str]:
         return names
     if not any(row[-1].strip() for row in below):
         return [*names, ""]  # a delimiter at the end of every row
-    index = [row[0].strip() for row in below]
+    index = [row[0].strip().removesuffix(".") for row in below]
     is_index = _runs(index) or (len(set(index)) == len(index) and not any(map(is_number, index)))
     return ["", *names] if is_index else names
 

@@ -22,6 +22,7 @@ from dashboard.readers.formats.arrow import (
     columns_of,
     columns_of_fields,
     member_of,
+    shown_of,
     table_of,
 )
 from dashboard.readers.limits import (
@@ -41,6 +42,8 @@ _HALF_PAIR = re.compile(
 _BLOCK = 4 << 20
 _MAX_PARTS = 64
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
+_CELL = re.compile(r"\{\s*[\"'].*\}\Z|\[\s*[\"'].*\]\Z", re.DOTALL)
+"""An object, or a list of words; Python writes either with single quotation marks."""
 _SPACED = re.compile(rb'"\s+:')
 _ONE = (str, int, float, bool, type(None))
 
@@ -68,6 +71,47 @@ def read_json(data: bytes, header: bool | None = None) -> FileTable | Arrays:  #
         if isinstance(value, dict) and value:
             return _of_object(value)
     raise FileError("file", "JSON without lists or objects", _WANTED)
+
+
+def with_json_cells(table: FileTable) -> FileTable:
+    """Read texts that are JSON in all cells: objects, and lists of classes beside their scores."""
+    groups: dict[str, dict[str, pa.Array]] = {}
+    for column in table.columns:
+        if (cells := _cells_of(column)) is not None:
+            own = column.name if types.is_struct(cells.type) else column.name.rpartition(".")[0]
+            groups.setdefault(own, {})[column.name] = cells
+    read: dict[str, list[Column]] = {}
+    for own, members in groups.items():
+        prefix = f"{own}." if own and own not in members else ""
+        arrays = {name.removeprefix(prefix): pa.chunked_array([c]) for name, c in members.items()}
+        kinds = {name: cells.type for name, cells in arrays.items()}
+        columns = columns_of_fields(kinds, arrays.__getitem__, prefix)
+        if own in members or not any(column.unread for column in columns):
+            read |= {name: [] for name in members} | {next(iter(members)): columns}
+    if not any(column.is_text and column.name in read for column in table.columns):
+        return table
+    whole = tuple(chain.from_iterable(read.get(c.name, [c]) for c in table.columns))
+    check_columns(len(whole))
+    return replace(table, columns=whole, shown=shown_of(whole, table.n_rows))
+
+
+def _cells_of(column: Column) -> pa.Array | None:
+    """Return objects, or lists of words, that all texts are; or the lists of numbers."""
+    values, texts = column.values, column.texts or ()
+    if values.ndim == 2 and column.odd is None and values.dtype.kind in "iuf":
+        return pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1])
+    if column.unread or not texts or not all(_CELL.match(text) for text in texts):
+        return None
+    marks = '"' if any('"' in text for text in texts) else "'"
+    text = f"[{','.join(texts)}]".replace(marks, '"').encode()
+    try:
+        _check_weight(text)
+        cells = arrow_of(_decoded(text, 1)).combine_chunks()
+    except FileError:
+        return None
+    listed = types.is_list(cells.type) and types.is_string(cells.type.value_type)
+    fits = (listed or types.is_struct(cells.type)) and len(cells) == len(texts)
+    return cells.take(pa.array(values)) if fits else None
 
 
 def _check_weight(text: bytes) -> None:

@@ -48,9 +48,7 @@ def _table(data: bytes) -> FileTable:
         twice = next(name for k, name in enumerate(schema.names) if name in schema.names[:k])
         raise FileError("file", f"column {quoted(twice)} twice", "each column once")
     file = pq.ParquetFile(
-        pa.BufferReader(data),
-        read_dictionary=_texts(meta, schema),
-        page_checksum_verification=True,
+        pa.BufferReader(data), read_dictionary=_texts(meta, schema), page_checksum_verification=True
     )
 
     def load(name: str) -> pa.ChunkedArray:

@@ -194,12 +194,7 @@ def _scalar(values: list[Node]) -> float | str | bytes:
 
 def _frombuffer(values: list[Node]) -> ArrayPlace:
     match values:
-        case [
-            bytes() as raw,
-            Dtype() as dtype,
-            Items("tuple") as shape,
-            "C" | "F" as order,
-        ]:
+        case [bytes() as raw, Dtype() as dtype, Items("tuple") as shape, "C" | "F" as order]:
             fortran = order == "F"
             return ArrayPlace(array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=fortran))
     raise refused("arguments of _frombuffer that no array has", "array")

@@ -17,6 +17,7 @@ from dashboard.readers.refusal import FileError, quoted
 _PIECE = 1 << 20
 _SHOWN = 10
 _JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{])")
+_LAST_LINE = re.compile(rb"\n(?:(?:\xe2[\x94\x95].)+|\([0-9,]+ rows? affected\))\s*\Z")
 _NOT_UTF8 = (
     "The text is not UTF-8 and was read as Windows-1252, so names may look wrong. If they do, save"
     ' the file as UTF-8 (in Excel: "CSV UTF-8").'
@@ -136,7 +137,8 @@ def _single_blanks(data: bytes) -> bytes:
     """Part fields by one blank each."""
     while b"  " in data:
         data = data.replace(b"  ", b" ")
-    return data.replace(b" \r\n", b"\n").replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    data = data.replace(b" \r\n", b"\n").replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    return _LAST_LINE.sub(b"\n", data)
 
 
 def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]]:

@@ -108,8 +108,7 @@ def _read(book: CalamineWorkbook, *, header: bool | None) -> FileTable:
     together = len(alike) > 1 and chosen.heading.named and not chosen.hidden
     used = alike if together else [chosen]
     return replace(
-        _stacked(used),
-        notes=(*_notes([s.title for s in used], titles), *chosen.heading.notes),
+        _stacked(used), notes=(*_notes([s.title for s in used], titles), *chosen.heading.notes)
     )
 
 

@@ -221,9 +221,8 @@ def _ask_of_names(raw: RawSet, role: Role) -> None:
         share = _agreement({role: order[codes[role]]}, sets)
         why = f"In this order the likeliest class is right in {percent(share)} of the rows."
         answers.append(Answer(_listed(own), why, {"class_names": own}))
-    text = (
-        f"{_listed(texts)}, which no class is called; the columns are {_listed(raw.headings or ())}"
-    )
+    text = f"{_listed(texts)}, which no class is called"
+    text += f"; the columns are {_listed(raw.headings)}" if raw.headings else ""
     ask = "Which classes are they, in the order of the columns?"
     raise Question(_place(role, raw), text, ask, tuple(answers))
 

@@ -96,9 +96,7 @@ def repeated(
 
 
 def of_owners(
-    raw: Mapping[Role, RawSet | RawEvent],
-    doubts: Sequence[str],
-    options: ReadingOptions,
+    raw: Mapping[Role, RawSet | RawEvent], doubts: Sequence[str], options: ReadingOptions
 ) -> Iterator[Proposal]:
     """Propose that rows belong together where they are doubted to be independent."""
     doubt = next((sentence for sentence in doubts if DEPENDENT in sentence), None)
@@ -174,7 +172,8 @@ def _once_in_each(ids: Array, models: Array, labels: Array | None) -> bool:
     kinds, of_row = np.unique(ids, return_inverse=True)
     n_models = int(models.max(initial=0)) + 1
     pairs = of_row * n_models + models
-    if len(kinds) < _FEW_IDS or not len(ids) == len(kinds) * n_models == len(np.unique(pairs)):
+    enough = n_models > 1 and len(kinds) >= _FEW_IDS
+    if not (enough and len(ids) == len(kinds) * n_models == len(np.unique(pairs))):
         return False
     table = None if labels is None else labels[np.argsort(pairs)].reshape(-1, n_models)
     return table is None or bool((table == table[:, :1]).all() and np.ptp(table))

@@ -52,7 +52,9 @@ _REGRESSED = 0.5
 _NATS = 5.0
 """Log likelihood from which on scores up to 1 are shares among percentages."""
 
-_PERCENT = re.compile(r"%|(?<![a-z])(percent|percentage|pct|prozent|pourcent|porcent)", re.I)
+_PERCENT = re.compile(
+    r"%|(?<![a-z])(percent|percentage|pct(?![a-z])|prozent|pourcent|porcent)", re.I
+)
 _SHARE = re.compile(r"(?<![a-z])(risk|risiko|risque|rischio|riesgo|prob|wahrschein|chance)", re.I)
 _LOG_ODDS = re.compile(
     r"logit|log[\s_-]?odds|linear[\s_.-]?pred|(?:\A|[\s_])(?:lp|linpred)(?:\Z|[\s_])"

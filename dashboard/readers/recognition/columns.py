@@ -722,7 +722,7 @@ def outcome_marks(outcome: Feature) -> NDArray[np.int64] | None:
 
 def pair(score: Feature, outcome: Feature, related: Relation | None) -> dict[str, float]:
     """Weigh one score beside an outcome."""
-    same = _same_words(score, outcome)
+    same = same_words(score, outcome)
     if related is None:
         if outcome.folded_kinds <= terms.YES | terms.NO and outcome.n_kinds == 1:
             return worth(same_words=same)
@@ -747,7 +747,7 @@ def _related(score: Feature, related: Relation) -> dict[str, float]:
     )
 
 
-def _same_words(score: Feature, outcome: Feature) -> bool:
+def same_words(score: Feature, outcome: Feature) -> bool:
     """Return whether two headings, or a heading and a cell, share a word or its beginning."""
     kinds = outcome.kinds[0] if outcome.n_kinds <= 6 else ()
     others = {word for text in (outcome.name, *kinds) for word in words_of(text)} - _GENERAL

@@ -248,7 +248,8 @@ def says_event(kinds: set[str]) -> str:
     >>> says_event({"relevant", "not relevant"}), says_event({"inactive", "active"})
     ('relevant', 'inactive')
     """
-    short, long = sorted(kinds, key=len) if len(kinds) == 2 else ("", "")
+    ordered = sorted(kinds, key=lambda kind: (len(kind), kind not in terms.YES | terms.NO, kind))
+    short, long = ordered if len(kinds) == 2 else ("", "")
     if not short or short in terms.YES | terms.NO:
         return ""
     events, quiet = (
@@ -359,7 +360,7 @@ def may_weigh(feature: Feature) -> bool:
     values = feature.column.values
     if feature.column.is_text or values.ndim != 1 or values.dtype.kind not in "iuf":
         return False
-    if not values.size or not np.isfinite(values).all() or not 0 <= values.min() < values.max():
+    if not values.size or not np.isfinite(values).all() or values.min() == values.max():
         return False
     called = terms.begins(feature.words, terms.WEIGHT_STEMS) and not terms.begins(
         feature.words, terms.BODY_STEMS

@@ -71,7 +71,8 @@ def outcome_of_event(
     if column.texts is None and (as_numbers or (values <= {"0", "1"} and event == "1")):
         return Outcome(_whole(column.values))
     if event is None:
-        event = _by_words(texts) or _ask(column, codes, texts, none, scores)
+        firsts = np.array([*map(keys.index, keys)])
+        event = _by_words(texts) or _ask(column, *in_use(firsts[codes], texts), none, scores)
     wanted = _values_of(event, values, as_text=column.texts is not None)
     key = wanted[0]
     known = {folded(name): name for name in classes}

@@ -30,12 +30,14 @@ def proposals_of(
         neither = Answer("No weight", "Each row counts once.",
                          options.with_roles((f.name, plain)))  # fmt: skip
         likely = (counts, weighs) if whole and are_counts(f.words) else (weighs, counts)
+        low = int((values < 0).sum())
+        why = f", as {low:,} values are below 0" if low else ""
         yield Proposal(
-            f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
+            f"Column {quoted(f.name)} is not used as a weight{why}: each row counts once.",
             Question(
                 f"column {quoted(f.name)}", "may say how much each row counts",
                 f"What does {quoted(f.name, 30)} say of each row?",
-                tuple(one for one in (*likely, neither) if whole or one is not counts),
+                tuple(one for one in (*likely * (not low), neither) if whole or one is not counts),
             ),
         )  # fmt: skip
 

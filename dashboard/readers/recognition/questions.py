@@ -307,7 +307,7 @@ def _ask_of_blank(
 
 def _claim_of(f: Feature) -> tuple[str, int, str]:
     """Return what a heading names, how surely, and why the column cannot be so."""
-    score, outcome = claims_score(f), f.claims_outcome
+    score, outcome = 0 if f.is_date else claims_score(f), f.claims_outcome
     in_words = f.kind == "text" and score > 1 and not begins(f.words, GROUP_STEMS)
     why = f.unusable
     if in_words and not why:
@@ -566,8 +566,7 @@ def _which_outcome(
         text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
         why = why_of(h, _OF_OUTCOME) if roles else "The outcomes are in another file."
         answers.setdefault(
-            _truths(h),
-            Answer(text or "None of them", why, _change(changed, features, options)),
+            _truths(h), Answer(text or "None of them", why, _change(changed, features, options))
         )
     names = [answer.label for answer in answers.values() if '"' in answer.label]
     if len(names) == 1:
@@ -592,13 +591,13 @@ _TRUTHS = ("outcome", "correct", "prediction")
 _OF_OUTCOME = {
     "called the outcome": "named as the outcome",
     "says what happened": "its name says what happened",
-    "same words": "named as the score is",
+    "same words": "shares a word with the score",
     "rises with the score": "rises with the score",
     "called an outcome": "perhaps named as the outcome",
     "called correct": "says whether the prediction was correct",
     "cells say yes and no": "yes or no",
     "cells say what happened": "its cells say what happened",
-    "two values": "two values",
+    "two values": "two main values",
 }
 
 _OF_SCORE = {

@@ -16,6 +16,7 @@ from dashboard.readers.recognition.columns import (
     by_affix,
     claims_score,
     may_say_classes,
+    same_words,
     speaks_of_scores,
     sums_to,
     worth,
@@ -374,6 +375,8 @@ def _reason(text: str) -> str:
 
 _GROUP_SIZES = {"trials", "total", "size", "n_total", "cases", "exposed"}
 _FEW_KINDS, _FEW_LIMITS = 6, 2
+_PIVOT = "one row per sample: pivot the table so that each"
+_IN_EACH_ROW = "; or give the role outcome to the column that says what happened in each row"
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
 
@@ -515,8 +518,7 @@ def refuse_long(
 
     Where no other column says what happened, as of two players of a match, it is asked.
     """
-    if "outcome" in given.values():
-        return
+    by_user = [f for f in features if given.get(f.place) == "outcome"]
     shares = [f for f in features if f.is_share and not f.is_decided and not f.blank]
     for f in features:
         n_samples = table.n_rows // max(f.n_kinds, 1)
@@ -524,26 +526,36 @@ def refuse_long(
             continue
         if not (f.counts == n_samples).all() or f.counts.sum() != table.n_rows:
             continue
+        classes = [k for k in features if _names_class(k, f, n_samples)]
         for score in shares:
             values = np.asarray(score.column.values, dtype=np.float64)
             ids = [k for k in features if k is not f and k.n_kinds == n_samples]
+            decided = [np.isin(values[f.kinds[1] == k], (0, 1)).all() for k in range(f.n_kinds)]
+            if ids and 0 < sum(decided) < f.n_kinds:
+                text = f"one row per sample and measure, by column {quoted(f.name)}"
+                raise FileError("table", text, f"{_PIVOT} measure has a column")
+            if by_user and not {*by_user} & {*classes}:
+                continue
             sums = [values.reshape(n_samples, -1).sum(axis=1), values.reshape(-1, n_samples).sum(0)]
             sums += [np.bincount(k.kinds[1], values, n_samples) for k in ids if not k.blank]
             if any((np.abs(s - 1) < _OFF).all() for s in sums):
-                if not any(_is_true_class(k, f, n_samples) for k in features if k is not f):
+                if not classes and not any(_marks(k, f, n_samples) for k in features):
                     _ask_of_long(f, given, options)
-                raise FileError(
-                    "table", f"one row per sample and class, by column {quoted(f.name)}",
-                    "one row per sample: pivot the table so that each class has a column; or"
-                    " give the role outcome to the column that says what happened in each row",
-                )  # fmt: skip
+                wanted = f"{_PIVOT} class has a column" + _IN_EACH_ROW * (not classes)
+                text = f"one row per sample and class, by column {quoted(f.name)}"
+                raise FileError("table", text, wanted)
 
 
-def _is_true_class(feature: Feature, classes: Feature, n_samples: int) -> bool:
-    """Return whether a column of a long table names the true class, or marks its rows."""
+def _marks(feature: Feature, classes: Feature, n_samples: int) -> bool:
+    """Return whether a column of a long table marks the row of the true class of each sample."""
     marked = feature.main is not None and feature.counts[feature.main[1]] == n_samples
+    return bool(marked) and feature is not classes and not says_the_same(feature, classes)
+
+
+def _names_class(feature: Feature, classes: Feature, n_samples: int) -> bool:
+    """Return whether a column of a long table names the true class in all rows of a sample."""
     same = feature.n_kinds > 1 and feature.folded_kinds <= classes.folded_kinds
-    return (same or marked) and not says_the_same(feature, classes)
+    return same and not _marks(feature, classes, n_samples) and not says_the_same(feature, classes)
 
 
 def _ask_of_long(
@@ -599,9 +611,11 @@ def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Readin
 
 def _foretells(best: Hypothesis, n: Feature, f: Feature, features: Sequence[Feature]) -> bool:
     """Return whether so many events as are counted are about those of the scores of so many."""
-    if best.one is None or not f.claims_outcome or not f.high:
+    if best.one is None or not f.high:
         return False
     score = features[best.one]
+    if not (f.claims_outcome or same_words(score, f)):
+        return False
     expected = float(np.sum(score.column.values * n.column.values)) / (1 if score.is_share else 100)
     return 0.5 * expected < float(np.sum(f.column.values)) < 2 * expected
 

@@ -173,7 +173,7 @@ MEASURE_STEMS = _stems("""
     los discount rabatt remise fico exposure elapsed attendance depth speed volume level niveau
     verweildauer liegedauer aufenthalt laufzeit term eur usd gbp chf precip brier nll energy
     perplexity items pages dose mg ml fee tax premium change delta diff residual error area
-    surface num
+    surface num config
 """)
 """Stems of words for numbers that mean something else."""
 
@@ -321,8 +321,8 @@ CASE_VALUES = _set("""
 """)
 """Cells of those that were chosen because the event happened to them, or did not."""
 
-_SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero")
-_SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch")
+_SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero pos positive")
+_SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch neg negative")
 SEX_VALUES = _set("""
     m f male female man woman w mann frau homme femme hombre mujer h maschio femmina d weiblich
     mannlich maennlich masculin feminin other vrouw v k kvinna kvinde
