@@ -60,7 +60,7 @@ _SURELY_FORETOLD = 2.9
 """Evidence of an outcome foretold, from which a number without a name beside others is a score."""
 
 _FEW_ROWS = 10
-"""Of fewer rows of an outcome a score may well tell all apart."""
+"""Of fewer rows of an outcome a score may well distinguish all."""
 
 _ROUNDED = 0.0051
 """So far a share may be from the same in whole percent."""
@@ -401,7 +401,7 @@ def _ask_of_decision(
         (*answers,
          Answer("None: the score decided it", "The outcomes are in another file.",
                 _change([(own.place, "left out")], features, options)),
-         Answer(f"{quoted(own.name)} happened so", "Then the score tells all outcomes apart.",
+         Answer(f"{quoted(own.name)} happened so", "Then the score distinguishes all outcomes.",
                 _change([(own.place, "outcome")], features, options))),
     )  # fmt: skip
 
