@@ -24,6 +24,7 @@ from dashboard.learn.lessons.groups import (
     MODELS,
     N_ROWS,
     VIEWS,
+    GroupCalibration,
     find,
     most_possible,
 )
@@ -185,6 +186,37 @@ def signed(value: float, unit: str) -> str:
     return f"{number:+.1f} {unit}".replace("-", "\u2212") if number else f"0.0 {unit}"
 
 
+def level_of(part: GroupCalibration) -> int:
+    """In percent, from the width of an interval in standard errors of a frequency."""
+    error = math.sqrt(part.frequency * (1 - part.frequency) / part.table.counts.sum())
+    return round(100 * math.erf((part.high - part.low) / (2 * error) / math.sqrt(2)))
+
+
+@pytest.mark.parametrize("revealed", [False, True])
+def test_the_bars_of_all_rows_are_those_of_a_loop(*, revealed: bool) -> None:
+    here = state("10", "all", revealed=revealed)
+    event = drawn_of(data.in_laboratory(MODELS["10"], here, KEY), 1).event
+    inside: dict[int, list[tuple[float, int]]] = {k: [] for k in range(10)}
+    for score, hit in zip(event.scores.tolist(), event.hits.tolist(), strict=True):
+        inside[next(k for k in range(10) if score <= (k + 1) / 10)].append((score, int(hit)))
+    large = {k: rows for k, rows in inside.items() if len(rows) >= 50}
+    bars, _, means = LESSON.show(here).pictures[0].figure.data
+    assert list(bars.x) == pytest.approx([(k + 0.5) / 10 for k in large])
+    shares = [reference.mean([hit for _, hit in rows]) for rows in large.values()]
+    assert list(bars.y) == pytest.approx(shares)
+    scores = [reference.mean([score for score, _ in rows]) for rows in large.values()]
+    assert list(means.x) == list(means.y) == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("word", MODELS)
+def test_gaps_and_their_intervals_are_drawn_within_the_axis(word: str) -> None:
+    for view, seed in (("groups", 0), ("each", 1), ("one", 2)):
+        figure = shown(word, view, seed=seed).pictures[1].figure
+        low, high = figure.layout.xaxis.range
+        reached = [x for one in figure.data for x in one.x]
+        assert low < min(reached) < max(reached) < high
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str) -> None:
     here = state("10", view)
@@ -208,6 +240,7 @@ def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str)
     first, second = (signed(one.gap, "percentage points") for one in parts[1:])
     assert (f"mean gap **{first}** in A and **{second}** in B." in said.sentence) == moved
     gaps = said.pictures[1]
+    assert f" Line: {level_of(parts[0])}% CI." in gaps.text
     assert ("Ring: before calibration." in gaps.text) == moved
     _, *drawn = gaps.figure.data
     each = 4 if moved else 3
