@@ -16,7 +16,7 @@ from dashboard.figures import LIGHT
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data
 from dashboard.learn.laboratory import chosen_of, drawn_of
-from dashboard.learn.lesson import LessonView, State, start_of
+from dashboard.learn.lesson import LessonView, NumberGuess, State, start_of
 from dashboard.learn.lessons.groups import (
     KEY,
     LESSON,
@@ -26,8 +26,10 @@ from dashboard.learn.lessons.groups import (
     VIEWS,
     GroupCalibration,
     find,
+    most_at,
     most_possible,
 )
+from tests import reference as slow
 from tests.learn import reference
 
 SEEDS = range(20)
@@ -128,6 +130,43 @@ def test_calibration_by_group_is_that_of_a_penalty_chosen_by_cross_validation() 
         assert part.gap == pytest.approx(gap, abs=0.002)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_the_groups_are_adjusted_for_two(seed: int) -> None:
+    here = state("2", seed=seed)
+    rows = drawn_of(data.in_laboratory(MODELS["2"], here, KEY), 1)
+    groups = np.asarray(rows.groups)
+    alone = [
+        slow.ks_p_value(rows.event.scores[part].tolist(), rows.event.hits[part].tolist())
+        for part in (groups >= 0, groups == 0, groups == 1)
+    ]
+    smaller, larger = sorted(alone[1:])
+    holm = {smaller: min(1, 2 * smaller), larger: min(1, max(2 * smaller, larger))}
+    expected = [alone[0], *(holm[one] for one in alone[1:])]
+    # The screen's are a little larger, as it is careful where outcomes are skewed.
+    assert [part.p_value for part in find(here)[0]] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("word", ["2", "10", "20"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_true_gap_of_each_group_is_its_own(word: str, view: str) -> None:
+    here = state(word, view)
+    fit = drawn_of(data.in_laboratory(MODELS[word], here, KEY), 0)
+    fitted = ByGroup(PlattScaling(), 1.0).fit(fit.event.scores, fit.event.hits, fit.groups)
+    gaps = []
+    for group in (0, 1):
+        truth = MODELS[word].model.truth(group)
+        scores = truth.scores
+        if view == "one":
+            scores = fitted.predict(scores)
+        if view == "each":
+            scores = fitted.predict(scores, np.full(scores.size, group))
+        gaps.append(reference.mean(scores.tolist()) - reference.mean(truth.frequency.tolist()))
+    if METHODS[view] == "none":
+        assert [round(100 * gap) for gap in gaps] == [int(word), -int(word)]
+    expected = [sum(gaps) / 2, *gaps]
+    assert [part.true_gap for part in find(here)[1]] == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_most_that_is_possible() -> None:
     scores = MODELS["15"].model.truth().scores
     # One group as rare as all rows allow, the other as frequent: their mean is the score.
@@ -149,6 +188,21 @@ def test_the_answer_is_the_most_at_the_score_of_the_question() -> None:
     assert shown().answer == (
         f"{max(possible)} percentage points: never in one group, in the other 60% of the time"
     )
+
+
+def test_the_guess_can_be_all_that_is_possible_at_any_score() -> None:
+    guess = LESSON.guess
+    assert isinstance(guess, NumberGuess)
+    most = [max(d for d in range(101) if d <= s and s + d <= 100) for s in range(101)]
+    assert (guess.low, guess.high) == (min(most), max(most))
+    assert [round(100 * most_at(s / 100)) for s in range(101)] == most
+
+
+def test_what_is_said_of_the_computation_is_what_is_computed() -> None:
+    off = max(100 * chosen.model.truth().mean_distance for chosen in MODELS.values())
+    assert f"are calibrated: to {math.ceil(10 * off) / 10:g} percentage points" in LESSON.computed
+    (whole,) = re.findall(r"smaller of s and (\d) \u2212 s", LESSON.computed)
+    assert most_at(0.9) == pytest.approx(int(whole) - 0.9)
 
 
 def test_nothing_of_the_groups_is_sent_before() -> None:
@@ -178,7 +232,12 @@ def test_the_link_opens_the_very_same_rows(view: str) -> None:
 def test_the_gaps_of_the_check_cancel() -> None:
     (low,) = re.findall(r"(\d+) percentage points too low", LESSON.check.answers["low"])
     (high,) = re.findall(r"(\d+) percentage points too high", LESSON.check.question)
-    assert (0.5 * int(high) - 0.5 * int(low), LESSON.check.right) == (0, "low")
+    average = 0.5 * int(high) - 0.5 * int(low)
+    assert (average, LESSON.check.right) == (0, "low")
+    assert f"have a mean gap of {average:g}. " in LESSON.check.question
+    assert f"{high} percentage points too high, half {low} too low: on average {average:g}." in (
+        LESSON.check.why
+    )
 
 
 def signed(value: float, unit: str) -> str:
