@@ -87,6 +87,8 @@ def test_each_group_is_off_in_its_direction_and_all_together_are_not(word: str, 
     (together, first, second), _ = find(state(word, seed=seed))
     assert first.verdict.startswith("scores too high by ")
     assert second.verdict.startswith("scores too low by ")
+    for one in (first, second):
+        assert one.verdict.endswith(f" by {100 * abs(one.gap):.1f} percentage points")
     assert abs(together.gap) < 0.03
     note = shown(word, seed=seed).note
     assert note.startswith("With this draw") == together.is_detected
@@ -103,7 +105,9 @@ def test_a_small_gap_that_is_not_detected_is_said(seed: int) -> None:
     (together, first, second), _ = find(state("2", seed=seed))
     note = shown("2", seed=seed).note
     both = first.is_detected and second.is_detected
-    assert ("does not mean calibrated" in note) == (not both and not together.is_detected)
+    unseen = not both and not together.is_detected
+    assert ("does not mean calibrated" in note) == unseen
+    assert note.startswith("True gaps of 2 percentage points are not detected") == unseen
 
 
 @pytest.mark.parametrize("seed", SEEDS)
