@@ -286,11 +286,15 @@ def line_of(picture: Any, colour: str) -> Any:
     return line
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_bars_are_those_of_a_loop_and_the_caption_names_the_rows(name: str) -> None:
-    model, result = case(name)
+@pytest.mark.parametrize(("name", "n_rows"), [(name, N_ROWS) for name in CASES] + [("wavy", 50)])
+def test_the_bars_are_those_of_a_loop_and_the_caption_names_the_rows(
+    name: str, n_rows: int
+) -> None:
+    model = replace(PRESETS[name], rows=n_rows)
+    result = result_of(model)
     drawn = lab_pictures.diagram(result, model, LIGHT)
     slow = reference.bins(*rows_of(result.test), 15, "equal_width")
+    assert (1 in slow.counts) >= (n_rows == 50)  # such a bar is drawn, too
     filled = [k for k in range(15) if slow.counts[k]]
     bars, *_ = drawn.figure.data
     assert list(bars.x) == pytest.approx([(k + 0.5) / 15 for k in filled])
@@ -300,7 +304,7 @@ def test_the_bars_are_those_of_a_loop_and_the_caption_names_the_rows(name: str) 
     ends = result.truth.scores.min(), result.truth.scores.max()
     assert (truth.x[0], truth.x[-1]) == pytest.approx(ends)
     assert drawn.text == (
-        "Bars: observed frequency of 300 rows. Strong line: true frequency, on average"
+        f"Bars: observed frequency of {n_rows} rows. Strong line: true frequency, on average"
         f" {100 * truth_of(name).distance:.1f} pp from the scores."
     )
     labels = [one.text for one in drawn.figure.layout.annotations]
