@@ -189,7 +189,9 @@ def test_the_grey_band_ends_inside_each_picture() -> None:
     for n_rows in luck.ROWS:
         at = state(n_rows)
         top = luck.show(at).pictures[0].figure.layout.yaxis.range[1]
-        assert top >= 1.4 * luck.draw(at).limit
+        found = luck.draw(at)
+        assert top >= 1.4 * found.limit
+        assert top <= 1.6 * max(found.limit, *(one.ks_error for one in found.curves))
 
 
 def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
