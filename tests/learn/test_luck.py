@@ -181,6 +181,7 @@ def test_the_answer_marks_the_network_by_word_and_colour() -> None:
     assert [k for k, one in enumerate(names) if "network" in one.text] == [place]
     assert names[place].font.color == at.palette.frequency
     assert shown.answer == f"picture {place + 1}"
+    assert int(shown.right) == place + 1
     assert shown.numbers[place + 1][1] == "the network"
     assert luck.LESSON.guess_each_draw
 
