@@ -119,7 +119,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (hover: none) { .modebar-container { display: none; } }
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
-  [class*="st-key-qr_"] { display: none; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-qr_"]) { display: none; }
   [data-testid="stMain"] kbd { display: none; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }

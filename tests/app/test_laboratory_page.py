@@ -113,3 +113,75 @@ def test_its_rows_open_on_other_pages() -> None:
     assert words.sample(model).title.replace(":", "\\:") in shown(page).replace("\u2060", "")
     hits = int(result_of(model).test.event.hits.sum())
     assert f"{hits} of {model.rows:,}" in shown(page)
+
+
+SLIDERS = {
+    "slope": ("Slope", 0.1, 4.0, 0.05, 0.5),
+    "shift": ("Shift", -3.0, 3.0, 0.1, 0.0),
+    "wave": ("Wave", -2.0, 2.0, 0.1, 0.0),
+    "sharpness": ("Sharpness (%)", 5, 100, 1, 50),
+    "rate": ("Base rate (%)", 0, 99, 1, 50),
+    "groups": ("Groups differ by", 0.0, 4.0, 0.2, 0.0),
+}
+OF_ZHANG = {
+    "beta0": ("\u03b20", -2.0, 2.0, 0.1, 0.5),
+    "beta1": ("\u03b21", -4.0, -0.5, 0.1, -1.5),
+}
+
+
+OF_SCORES = {name: SLIDERS[name] for name in ("sharpness", "rate", "groups")}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("overconfident", SLIDERS), ("zhang", OF_ZHANG), ("by_hand", OF_SCORES)],
+)
+def test_sliders_stand_at_the_numbers_of_the_model_within_its_limits(
+    name: str, expected: dict[str, tuple[str, float, float, float, float]]
+) -> None:
+    page = open_page("laboratory", model=PRESETS[name].code)
+    for key, wanted in expected.items():
+        slider = page.slider(key=f"lab_at_{key}")
+        found = (slider.label, slider.min, slider.max, slider.step, slider.value)
+        assert found[0] == wanted[0]
+        assert found[1:] == pytest.approx(wanted[1:])
+    keys = {str(one.key).removeprefix("lab_at_") for one in page.slider}
+    assert {key for key in keys if not key.startswith("handle_")} == set(expected)
+    seed = page.number_input(key="lab_at_seed")
+    assert (seed.min, seed.max, seed.value) == (0, 9_999, 0)
+
+
+def test_each_handle_has_its_score_and_height() -> None:
+    model = PRESETS["by_hand"]
+    page = open_page("laboratory", model=model.code)
+    scores = page.select_slider(key="lab_at_handle")
+    assert [int(one) for one in scores.options] == list(range(0, 101, 10))
+    assert str(scores.value) == "50"
+    for place, height in enumerate(model.handles):
+        page.select_slider(key="lab_at_handle").set_value(10 * place).run()
+        slider = page.slider(key=f"lab_at_handle_{place}")
+        assert (slider.min, slider.max, slider.value) == (0, 100, height)
+
+
+@pytest.mark.parametrize("name", ["overconfident", "many_classes"])
+def test_what_stands_on_the_page_is_of_its_own_model(name: str) -> None:
+    model = PRESETS[name]
+    page, result = open_page("laboratory", model=model.code), result_of(model)
+    said = shown(page)
+    for text in (
+        words.conclusion(result),
+        words.nearest(result.calibrators, result.truth),
+        words.ESTIMATES_NOTE,
+        words.CALIBRATORS_NOTE,
+    ):
+        assert text in said
+    tables = [table.value for table in page.table]
+    for head, rows in (
+        (words.ESTIMATE_HEAD, words.estimate_rows(result, None)),
+        (words.CALIBRATOR_HEAD, words.calibrator_rows(result.calibrators, result.truth)),
+    ):
+        (table,) = (one for one in tables if tuple(one.columns) == head)
+        assert [tuple(map(str, line)) for line in table.to_numpy().tolist()] == rows
+    (link,) = (one for one in page.main if one.type == "link_button")
+    event = "event=class&class=event" if model.classes == 2 else "event=top"
+    assert link.proto.url.endswith(f"?data=laboratory&model={model.code}&method=none&{event}")

@@ -175,5 +175,8 @@ def test_the_note_stands_with_all_rows_alone_and_counts_the_correct_ones() -> No
         " 100%."
     )
     assert shown(N_ROWS - 1).note == ""
+    slider = next(one for one in LESSON.controls if one.name == "rows")
+    first = next(iter(slider.values.values()))
+    assert shown(N_ROWS).note.startswith(f"Move the slider to {first}, then to the right: ")
     near = sum(score > 0.95 for score in data.top_scores().scores.tolist())
     assert near > len(every) / 2

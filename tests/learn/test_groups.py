@@ -16,7 +16,7 @@ from dashboard.figures import LIGHT
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data
 from dashboard.learn.laboratory import chosen_of, drawn_of
-from dashboard.learn.lesson import LessonView, State, start_of
+from dashboard.learn.lesson import LessonView, NumberGuess, State, start_of
 from dashboard.learn.lessons.groups import (
     KEY,
     LESSON,
@@ -24,9 +24,12 @@ from dashboard.learn.lessons.groups import (
     MODELS,
     N_ROWS,
     VIEWS,
+    GroupCalibration,
     find,
+    most_at,
     most_possible,
 )
+from tests import reference as slow
 from tests.learn import reference
 
 SEEDS = range(20)
@@ -84,6 +87,8 @@ def test_each_group_is_off_in_its_direction_and_all_together_are_not(word: str, 
     (together, first, second), _ = find(state(word, seed=seed))
     assert first.verdict.startswith("scores too high by ")
     assert second.verdict.startswith("scores too low by ")
+    for one in (first, second):
+        assert one.verdict.endswith(f" by {100 * abs(one.gap):.1f} percentage points")
     assert abs(together.gap) < 0.03
     note = shown(word, seed=seed).note
     assert note.startswith("With this draw") == together.is_detected
@@ -100,7 +105,9 @@ def test_a_small_gap_that_is_not_detected_is_said(seed: int) -> None:
     (together, first, second), _ = find(state("2", seed=seed))
     note = shown("2", seed=seed).note
     both = first.is_detected and second.is_detected
-    assert ("does not mean calibrated" in note) == (not both and not together.is_detected)
+    unseen = not both and not together.is_detected
+    assert ("does not mean calibrated" in note) == unseen
+    assert note.startswith("True gaps of 2 percentage points are not detected") == unseen
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -127,6 +134,45 @@ def test_calibration_by_group_is_that_of_a_penalty_chosen_by_cross_validation() 
         assert part.gap == pytest.approx(gap, abs=0.002)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_the_groups_are_adjusted_for_two(seed: int) -> None:
+    here = state("2", seed=seed)
+    rows = drawn_of(data.in_laboratory(MODELS["2"], here, KEY), 1)
+    groups = np.asarray(rows.groups)
+    alone = []
+    for part in (groups >= 0, groups == 0, groups == 1):
+        scores, hits = rows.event.scores[part].tolist(), rows.event.hits[part].tolist()
+        largest = len(scores) * reference.ks_error(reference.Rows([], [], scores, hits))
+        deviation = math.sqrt(math.fsum(score * (1 - score) for score in scores))
+        alone.append(slow.brownian_exceeds(largest / deviation))
+    smaller, larger = sorted(alone[1:])
+    holm = {smaller: min(1, 2 * smaller), larger: min(1, max(2 * smaller, larger))}
+    expected = [alone[0], *(holm[one] for one in alone[1:])]
+    # The screen's are a little larger, as it is careful where outcomes are skewed.
+    assert [part.p_value for part in find(here)[0]] == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("word", ["2", "10", "20"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_true_gap_of_each_group_is_its_own(word: str, view: str) -> None:
+    here = state(word, view)
+    fit = drawn_of(data.in_laboratory(MODELS[word], here, KEY), 0)
+    fitted = ByGroup(PlattScaling(), 1.0).fit(fit.event.scores, fit.event.hits, fit.groups)
+    gaps = []
+    for group in (0, 1):
+        truth = MODELS[word].model.truth(group)
+        scores = truth.scores
+        if view == "one":
+            scores = fitted.predict(scores)
+        if view == "each":
+            scores = fitted.predict(scores, np.full(scores.size, group))
+        gaps.append(reference.mean(scores.tolist()) - reference.mean(truth.frequency.tolist()))
+    if METHODS[view] == "none":
+        assert [round(100 * gap) for gap in gaps] == [int(word), -int(word)]
+    expected = [sum(gaps) / 2, *gaps]
+    assert [part.true_gap for part in find(here)[1]] == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_most_that_is_possible() -> None:
     scores = MODELS["15"].model.truth().scores
     # One group as rare as all rows allow, the other as frequent: their mean is the score.
@@ -148,6 +194,21 @@ def test_the_answer_is_the_most_at_the_score_of_the_question() -> None:
     assert shown().answer == (
         f"{max(possible)} percentage points: never in one group, in the other 60% of the time"
     )
+
+
+def test_the_guess_can_be_all_that_is_possible_at_any_score() -> None:
+    guess = LESSON.guess
+    assert isinstance(guess, NumberGuess)
+    most = [max(d for d in range(101) if d <= s and s + d <= 100) for s in range(101)]
+    assert (guess.low, guess.high) == (min(most), max(most))
+    assert [round(100 * most_at(s / 100)) for s in range(101)] == most
+
+
+def test_what_is_said_of_the_computation_is_what_is_computed() -> None:
+    off = max(100 * chosen.model.truth().mean_distance for chosen in MODELS.values())
+    assert f"are calibrated: to {math.ceil(10 * off) / 10:g} percentage points" in LESSON.computed
+    (whole,) = re.findall(r"smaller of s and (\d) \u2212 s", LESSON.computed)
+    assert most_at(0.9) == pytest.approx(int(whole) - 0.9)
 
 
 def test_nothing_of_the_groups_is_sent_before() -> None:
@@ -177,12 +238,48 @@ def test_the_link_opens_the_very_same_rows(view: str) -> None:
 def test_the_gaps_of_the_check_cancel() -> None:
     (low,) = re.findall(r"(\d+) percentage points too low", LESSON.check.answers["low"])
     (high,) = re.findall(r"(\d+) percentage points too high", LESSON.check.question)
-    assert (0.5 * int(high) - 0.5 * int(low), LESSON.check.right) == (0, "low")
+    average = 0.5 * int(high) - 0.5 * int(low)
+    assert (average, LESSON.check.right) == (0, "low")
+    assert f"have a mean gap of {average:g}. " in LESSON.check.question
+    assert f"{high} percentage points too high, half {low} too low: on average {average:g}." in (
+        LESSON.check.why
+    )
 
 
 def signed(value: float, unit: str) -> str:
     number = round(100 * value, 1)
     return f"{number:+.1f} {unit}".replace("-", "\u2212") if number else f"0.0 {unit}"
+
+
+def level_of(part: GroupCalibration) -> int:
+    """In percent, from the width of an interval in standard errors of a frequency."""
+    error = math.sqrt(part.frequency * (1 - part.frequency) / part.table.counts.sum())
+    return round(100 * math.erf((part.high - part.low) / (2 * error) / math.sqrt(2)))
+
+
+@pytest.mark.parametrize("revealed", [False, True])
+def test_the_bars_of_all_rows_are_those_of_a_loop(*, revealed: bool) -> None:
+    here = state("10", "all", revealed=revealed)
+    event = drawn_of(data.in_laboratory(MODELS["10"], here, KEY), 1).event
+    inside: dict[int, list[tuple[float, int]]] = {k: [] for k in range(10)}
+    for score, hit in zip(event.scores.tolist(), event.hits.tolist(), strict=True):
+        inside[next(k for k in range(10) if score <= (k + 1) / 10)].append((score, int(hit)))
+    large = {k: rows for k, rows in inside.items() if len(rows) >= 50}
+    bars, _, means = LESSON.show(here).pictures[0].figure.data
+    assert list(bars.x) == pytest.approx([(k + 0.5) / 10 for k in large])
+    shares = [reference.mean([hit for _, hit in rows]) for rows in large.values()]
+    assert list(bars.y) == pytest.approx(shares)
+    scores = [reference.mean([score for score, _ in rows]) for rows in large.values()]
+    assert list(means.x) == list(means.y) == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("word", MODELS)
+def test_gaps_and_their_intervals_are_drawn_within_the_axis(word: str) -> None:
+    for view, seed in (("groups", 0), ("each", 1), ("one", 2)):
+        figure = shown(word, view, seed=seed).pictures[1].figure
+        low, high = figure.layout.xaxis.range
+        reached = [x for one in figure.data for x in one.x]
+        assert low < min(reached) < max(reached) < high
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -208,6 +305,7 @@ def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str)
     first, second = (signed(one.gap, "percentage points") for one in parts[1:])
     assert (f"mean gap **{first}** in A and **{second}** in B." in said.sentence) == moved
     gaps = said.pictures[1]
+    assert f" Line: {level_of(parts[0])}% CI." in gaps.text
     assert ("Ring: before calibration." in gaps.text) == moved
     _, *drawn = gaps.figure.data
     each = 4 if moved else 3

@@ -18,6 +18,9 @@ from dashboard.samples import samples
 
 MOST_WORDS = 60
 
+LONGEST_TITLE = 46
+"""Letters of a title that stand over half of a projected page 1024 pixels wide."""
+
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
 
 
@@ -79,6 +82,7 @@ def test_every_step_of_each_control_is_drawn_and_said(lesson: Lesson) -> None:
             assert shown.answer
             assert "nan" not in all_of(shown).lower().replace("financ", "")
             for picture in shown.pictures:
+                assert len(picture.figure.layout.title.text) <= LONGEST_TITLE
                 assert picture.text.endswith(".")
                 assert picture.figure.layout.title.text
 

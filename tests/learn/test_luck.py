@@ -37,6 +37,8 @@ def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
     assert found.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
     assert reference.gap_p_value(scores, found.limit) == pytest.approx(0.05, abs=1e-6)
     for one in found.curves:
+        p_value = reference.gap_p_value(scores, one.ks_error)
+        assert one.ks_p_value == pytest.approx(p_value, abs=1e-6)
         assert one.cum_score.tolist() == pytest.approx(found.network.cum_score.tolist())
     assert len({tuple(one.cum_hits.tolist()) for one in found.curves}) == luck.N_PICTURES
 
@@ -179,6 +181,7 @@ def test_the_answer_marks_the_network_by_word_and_colour() -> None:
     assert [k for k, one in enumerate(names) if "network" in one.text] == [place]
     assert names[place].font.color == at.palette.frequency
     assert shown.answer == f"picture {place + 1}"
+    assert int(shown.right) == place + 1
     assert shown.numbers[place + 1][1] == "the network"
     assert luck.LESSON.guess_each_draw
 
@@ -187,7 +190,9 @@ def test_the_grey_band_ends_inside_each_picture() -> None:
     for n_rows in luck.ROWS:
         at = state(n_rows)
         top = luck.show(at).pictures[0].figure.layout.yaxis.range[1]
-        assert top >= 1.4 * luck.draw(at).limit
+        found = luck.draw(at)
+        assert top >= 1.4 * found.limit
+        assert top <= 1.6 * max(found.limit, *(one.ks_error for one in found.curves))
 
 
 def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
@@ -215,6 +220,49 @@ def test_luck_beyond_the_limit_is_named() -> None:
     assert any("Luck, yet" in note for note in notes.values())
 
 
+SEEN = "too low, so its line falls."
+HIDDEN = "too low. With 10,000 rows its line falls; here this cannot be seen."
+WRONG_WAY = (
+    "too low. With 10,000 rows its line falls; here it leaves the grey the wrong way: a small"
+    " p-value says that, not how."
+)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "seed", "says"),
+    [(10_000, 0, SEEN), (50, 43, SEEN), (100, 11, SEEN), (50, 0, WRONG_WAY), (100, 0, HIDDEN)],
+)
+def test_what_is_said_of_the_way_is_that_of_the_widest_gap(
+    n_rows: int, seed: int, says: str
+) -> None:
+    at = state(n_rows, seed=seed)
+    gaps = luck.draw(at).network.gap.tolist()
+    widest = max(gaps, key=abs)
+    scores = data.drawn(n_rows, at.rng(f"{luck.KEY}{n_rows}"), data.top_scores(luck.MODEL)).scores
+    is_detected = reference.gap_p_value(scores.tolist(), abs(widest)) < 0.05
+    assert is_detected == (says != HIDDEN)
+    if is_detected:
+        assert (widest < 0) == (says == SEEN)
+    assert f"is the network: its scores are {says} KS error" in luck.show(at).sentence
+
+
+@pytest.mark.parametrize("n_rows", luck.ROWS)
+def test_too_few_false_alarms_are_said_with_their_number(n_rows: int) -> None:
+    alarms = luck.often(n_rows).alarms
+    said = (
+        "With so few rows the test rejects too seldom, as its limit is too far out: false alarms"
+        f" are {100 * alarms:.0f}%, not 5%."
+    )
+    assert (said in luck.show(state(n_rows)).note) == (alarms < 0.04)
+
+
+def p_text(p_value: float) -> str:
+    if p_value < 0.001:
+        return "p < 0.001"
+    digits = 3 if p_value < 0.1 else 2
+    return f"p = {math.floor(p_value * 10**digits) / 10**digits:g}"
+
+
 @pytest.mark.parametrize(("n_rows", "seed"), [(100, 0), (500, 4), (500, 9)])
 def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: int) -> None:
     at = state(n_rows, seed=seed)
@@ -222,7 +270,9 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
     # The lines begin with 0, so that each error is the largest of its own gaps.
     errors = [max(abs(gap) for gap in one.gap.tolist()) for one in found.curves]
     written = [f"{100 * error:.1f}%" for error in errors]
-    assert f" KS error {written[found.place]}, p" in shown.sentence
+    chances = [p_text(one.ks_p_value) for one in found.curves]
+    own = f" KS error {written[found.place]}, {chances[found.place]}. With {n_rows} rows"
+    assert f"{own} the KS test (p below 0.05) finds" in shown.sentence
     assert f"**{100 * rates.detected:.0f}%** of samples" in shown.sentence
     assert (
         f"of the six in **{100 * rates.widest:.0f}%**; guessing finds it in 17%." in shown.sentence
@@ -246,7 +296,8 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
     lines = picture.figure.data[1::2]
     for k, (cells, line) in enumerate(zip(table, lines, strict=True)):
         of = "the network" if k == found.place else "luck"
-        assert cells[:3] == (str(k + 1), of, written[k])
+        assert cells == (str(k + 1), of, written[k], chances[k])
+        assert (line.x[0], line.x[-1]) == (0, 1)
         assert max(abs(gap) for gap in line.y) == pytest.approx(errors[k])
         assert line.y[-1] == pytest.approx(found.curves[k].gap[-1])
         label = picture.figure.layout.annotations[k].text

@@ -333,7 +333,7 @@ def _gap_traces(walk: Walk, drawn: Any, palette: Palette) -> list[pictures.Trace
 
 def _total_names(palette: Palette) -> list[pictures.Trace]:
     """Name both lines, in the corners where they never are."""
-    low = {"xanchor": "right"}
+    low = {"xanchor": "right", "yshift": -7}
     return [
         pictures.label("\u2014 Cumulative score", 0.01, 0.62, palette.score),
         pictures.label("- - Cumulative outcomes", 1, 0, palette.frequency, **low),

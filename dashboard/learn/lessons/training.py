@@ -188,7 +188,7 @@ def _all_networks(stage: str, chosen: TrainedNetwork, palette: Palette) -> Lesso
             names.append(_value(percent(value, network.n_rows), value, place, colour, side))
         text = f"{one.name}, T = {network.shown}"
         bold = f"<b>{text}</b>" if one is chosen else text
-        names.append(pictures.label(bold, LEAST, place + 0.16, palette.text))
+        names.append(pictures.label(bold, LEAST, place + 0.22, palette.text))
     axis = pictures.percent_axis("Mean score, accuracy", MOST, LEAST)
     figure = pictures.picture(
         "Mean score \u25cf and accuracy \u25c6",

@@ -131,8 +131,7 @@ def show(state: State) -> LessonView:
         return LessonView((home,), "")
     after, rate = state.chosen["stage"] == "after", state.chosen["rate"]
     there = result.after if after else result.before
-    title = f"Hospital B: {rate}% have the event"
-    title += ", scores with an offset" if after else ", scores as developed"
+    title = f"Hospital B: {rate}%, scores {'with an offset' if after else 'as developed'}"
     curve = None if after else result.true_offset
     risk = at_other_odds(np.array([SCORE / 100]), offset_of(int(QUESTION_RATE) / 100))[0]
     return LessonView(
