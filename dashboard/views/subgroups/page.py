@@ -56,7 +56,7 @@ def show(scene: Scene) -> None:
     if not ways(scene.upload):
         st.info(NO_GROUPS, icon=":material/info:")
         return
-    top = st.container()
+    top = st.container(gap="xsmall")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
         slices = find_slices(scene, by)
