@@ -99,8 +99,8 @@ def _by_groups(
     changed: tuple[int, ...],
     seed: int,
 ) -> tuple[bool, ...]:
-    found = compare_groups(old, new, [(places[0], places[1])], n_draws=N_DRAWS, seed=seed)
-    moved = found.place[found.moved].tolist()
+    groups = compare_groups(old, new, [(places[0], places[1])], n_draws=N_DRAWS, seed=seed)
+    moved = groups.place[groups.moved].tolist()
     whole = fails(old, new, (ANY,), seed)[0]
     return whole, any(one in moved for one in changed), moved == [*changed]
 

@@ -231,11 +231,11 @@ def _groups_rejected(rows: EventScores, seed: int) -> float:
     rng = np.random.default_rng([7, seed])
     units = np.arange(rows.n_samples) if rows.clusters is None else rows.clusters
     wards = rng.integers(0, 4, int(units.max()) + 1)[units]
-    found = group_gaps(
+    gaps = group_gaps(
         rows.scores, rows.hits, [wards, rng.integers(0, 3, rows.n_samples)],
         sample_weight=rows.weights, clusters=rows.clusters, n_draws=300,
     )  # fmt: skip
-    return float((found.adjusted < 0.05).any())
+    return float((gaps.adjusted < 0.05).any())
 
 
 def rooms_section(columns: Mapping[str, Sequence[dict[str, float]]], n_sets: int) -> str:

@@ -145,8 +145,8 @@ def prevalence_interval(
 
     Examples
     --------
-    >>> found = prevalence_interval([0.1, 0.2, 0.3, 0.4, 0.9] * 20, 0.5)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> estimate = prevalence_interval([0.1, 0.2, 0.3, 0.4, 0.9] * 20, 0.5)
+    >>> round(estimate.low, 3), round(estimate.high, 3)
     (0.093, 0.349)
     """
     validation.refuse_reordered(scores=scores, sample_weight=sample_weight)
