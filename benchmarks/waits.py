@@ -1,25 +1,32 @@
-"""How long a user waits after an upload: ``python -m benchmarks.waits``.
+"""How long a user waits after an upload: ``python -m benchmarks.waits [large]``.
 
 Each file is opened on Overview by a real browser on a real server, once the bytes are there; a file
 with a hundred classes then has every calibrator compared. docs/speed.md gets the seconds to the
-verdict, to the first picture, and until the page is at rest with every interval of its list.
+verdict, to the first picture, and until the page is at rest with every interval of its list. With
+``large``: two files of ten million numbers, and the most memory that the server took meanwhile.
 """
 
 import re
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pyarrow as pa
 from playwright.sync_api import Browser, Page
+from pyarrow.csv import write_csv
 from pyarrow.parquet import write_table
 
 from benchmarks.dashboard import browsing, open_page
 from benchmarks.data import draw_events, draw_table
 from benchmarks.readme import SPEED, replace
+from benchmarks.users import server_on
+from benchmarks.visitors import resident
 from dashboard.texts.comparison import EVERY
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
@@ -42,12 +49,49 @@ def logits(path: Path, n_rows: int, n_classes: int) -> None:
     np.savez(path, logits=table.logits.astype(np.float32), labels=table.labels)
 
 
+def probabilities(path: Path, n_rows: int, n_classes: int) -> None:
+    """Write class probabilities of four digits and labels as text."""
+    table = draw_table(n_rows, n_classes)
+    shares = np.exp(table.logits - table.logits.max(axis=1, keepdims=True))
+    shares = np.round(shares / shares.sum(axis=1, keepdims=True), 4)
+    columns = {f"prob_{one}": shares[:, one] for one in range(n_classes)}
+    write_csv(pa.table({"label": table.labels, **columns}), path)
+
+
 FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "10,000 scores": ("scores.parquet", lambda path: scores(path, 10_000)),
     "1,000,000 scores": ("million.parquet", lambda path: scores(path, 1_000_000)),
     "10,000 x 100": ("hundred.npz", lambda path: logits(path, 10_000, 100)),
     "25,000 x 1,000": ("thousand.npz", lambda path: logits(path, 25_000, 1_000)),
 }
+
+LARGE: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "10,000,000 scores": ("many.parquet", lambda path: scores(path, 10_000_000)),
+    "1,000,000 x 10, as text": ("wide.csv", lambda path: probabilities(path, 1_000_000, 10)),
+}
+
+
+def server_of(address: str) -> psutil.Process:
+    """Return the process that answers at an address of this machine."""
+    return psutil.Process(server_on(address.rpartition(":")[2]))
+
+
+@contextmanager
+def most_memory(address: str) -> Iterator[list[int]]:
+    """Measure the most bytes that a server and its processes hold, ten times a second."""
+    server, most, over = server_of(address), [0], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.1):
+            most[0] = max(most[0], resident(server))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        thread.join()
 
 
 def waits(browser: Browser, address: str, path: Path) -> tuple[Page, list[float]]:
@@ -86,22 +130,17 @@ def every_calibrator(page: Page) -> float:
     return time.perf_counter() - began
 
 
-def main() -> None:
-    """Time every file, and write the table."""
+def small(folder: Path) -> None:
+    """Time every file that is opened often, and write the table."""
     lines = [
         "| File | Verdict | First picture | At rest |",
         "| --- | ---: | ---: | ---: |",
     ]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_dashboard() as address,
-        browsing() as browser,
-    ):
+    with running_dashboard() as address, browsing() as browser:
         for title, (name, make) in FILES.items():
-            path = Path(folder) / name
-            make(path)
-            page, found = waits(browser, address, path)
-            lines.append(f"| {title} | {' | '.join(f'{one:.1f} s' for one in found)} |")
+            make(folder / name)
+            page, seconds = waits(browser, address, folder / name)
+            lines.append(f"| {title} | {' | '.join(f'{one:.1f} s' for one in seconds)} |")
             print(lines[-1], file=sys.stderr, flush=True)
             if title == "10,000 x 100":
                 compared = every_calibrator(page)
@@ -111,6 +150,36 @@ def main() -> None:
         [*lines, "", f"Every calibrator compared, 10,000 x 100: {compared:.0f} s.", ""]
     )
     replace("waits", text, SPEED)
+
+
+def large(folder: Path) -> None:
+    """Time the large files, each on a server of its own, and write the table."""
+    lines = [
+        "| File | Verdict | First picture | At rest | Its bytes | Server before | Server at most |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for title, (name, make) in LARGE.items():
+        path = folder / name
+        make(path)
+        with running_dashboard() as address, browsing() as browser:
+            open_page(browser, address).close()
+            before = resident(server_of(address))
+            with most_memory(address) as most:
+                seconds = waits(browser, address, path)[1]
+        memory = [path.stat().st_size, before, most[0]]
+        cells = [
+            *(f"{one:.1f} s" for one in seconds),
+            *(f"{one / 1e6:,.0f} MB" for one in memory),
+        ]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    replace("waits-large", "\n".join([*lines, ""]), SPEED)
+
+
+def main() -> None:
+    """Time the small files or the large ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        (large if sys.argv[1:] == ["large"] else small)(Path(folder))
 
 
 if __name__ == "__main__":

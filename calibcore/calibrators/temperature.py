@@ -324,7 +324,7 @@ LOSSES: tuple[Loss, ...] = ("nll", "squared_error")
 TEMPERATURE_BOUNDS = (1e-3, 1e3)
 """Temperatures outside are not looked for: they mean that no finite one is best."""
 
-_SEPARABLE = (
+SEPARABLE = (
     "Every calibration row has its true class on top, so the lower the temperature the better and"
     " no finite one is best; T stays 1."
 )
@@ -463,7 +463,7 @@ def no_optimum(rows: LogitRows) -> str:
     few = [rows.part(slice(many)) for many in several]
     if all(is_level(some) for some in (*few, rows)):
         return INDIFFERENT
-    return "" if any(some.own.any() for some in (*few, rows)) else _SEPARABLE
+    return "" if any(some.own.any() for some in (*few, rows)) else SEPARABLE
 
 
 def is_level(rows: LogitRows) -> bool:

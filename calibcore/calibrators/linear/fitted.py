@@ -82,7 +82,7 @@ _LARGEST = (
 )
 _SMALLEST = "Cross-validation ended at the smallest {} tried, {:g}; a smaller one may do better."
 
-_SEPARATED = (
+SEPARATED = (
     "Some weights get every calibration row right. The larger they are the better, so none are"
     " best; the search stopped at the first it met."
 )
@@ -154,7 +154,8 @@ def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
     return off / model.n_rows, largest
 
 
-def _listed(classes: NDArray[np.int64]) -> str:
+def listed(classes: NDArray[np.int64]) -> str:
+    """Name the first few of some classes by their numbers."""
     some = ", ".join(str(k) for k in classes[:5]) + (", ..." if len(classes) > 5 else "")
     return f"class {some}" if len(classes) == 1 else f"classes {some}"
 
@@ -173,7 +174,7 @@ def _warnings_of_absent(
     most = float(largest[absent].max())
     in_fact = ": ruled out in fact" if most <= _NEXT_TO_NOTHING else ""
     sentence = (
-        f"In the calibration set {_listed(absent)} {has} no rows: {its} weights {state}. The fit"
+        f"In the calibration set {listed(absent)} {has} no rows: {its} weights {state}. The fit"
     )
     return (f"{sentence} leaves {gets} of at most {most:.2g} there{in_fact}.",)
 
@@ -181,7 +182,7 @@ def _warnings_of_absent(
 def _warnings_of_loose(loose: NDArray[np.int64], doubt: str) -> tuple[str, ...]:
     if len(loose) == 0:
         return ()
-    apart = f"The fit tells {_listed(loose)} from the others with near certainty in every"
+    apart = f"The fit tells {listed(loose)} from the others with near certainty in every"
     return (f"{apart} calibration row, so these weights hardly matter there. {doubt}",)
 
 
@@ -198,7 +199,7 @@ def _warnings_of_end(
     optimum: Optimum, left: float, loose: tuple[str, ...], doubt: str, *, unpenalised: bool
 ) -> tuple[str, ...]:
     if optimum.separated or optimum.escaping:
-        return (f"{_SEPARATED if optimum.separated else _ESCAPING} {doubt}".rstrip(),)
+        return (f"{SEPARATED if optimum.separated else _ESCAPING} {doubt}".rstrip(),)
     if optimum.gradient_norm <= CONVERGED or optimum.left <= left:
         return loose
     near = f" It is at most {optimum.left:.1e} nats above the least." if optimum.left < 0.01 else ""

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, weighed_rows
+from calibcore.calibrators.base import (
+    FittedVectorMap,
+    Progress,
+    SlowVectorMap,
+    VectorMap,
+    weighed_rows,
+)
 from calibcore.calibrators.linear.fitted import (
     CalibrationRows,
     FittedLinear,
@@ -117,13 +123,12 @@ class FullLinearMap(SlowVectorMap):
     ) -> FittedLinear:
         """Fit as `SlowVectorMap.fit`; a search may begin ``near`` a fit on most of the rows."""
         rows = possible_rows(*weighed_rows(logits, labels, sample_weight))
-        named = (float(self.l2),) if self.l2 else ()
         return fit_linear(
             rows,
             Inputs(self.space),
-            _full_penalty(self.odir, self.l2, rows.n_classes),
+            full_penalty(self.odir, self.l2, rows.n_classes),
             bias=self.bias,
-            strengths=None if self.odir == "cv" else (self.odir or named),
+            strengths=None if self.odir == "cv" else strengths_of(self),
             progress=progress,
             near=near if isinstance(near, FittedLinear) else None,
         )
@@ -238,7 +243,16 @@ class DirichletScaling(FullLinearMap):
             raise CalibrationInputError("l2", f"{self.l2:g} together with odir", "one of the two")
 
 
-def _full_penalty(odir: Odir, l2: float, n_classes: int) -> Penalty:
+def strengths_of(calibrator: VectorMap) -> tuple[float, ...]:
+    """Return the strengths of a penalty that are given, in the order in which the method does."""
+    if not isinstance(calibrator, FullLinearMap):
+        return ()
+    named = (float(calibrator.l2),) if calibrator.l2 else ()
+    return calibrator.odir if isinstance(calibrator.odir, tuple) else named
+
+
+def full_penalty(odir: Odir, l2: float, n_classes: int) -> Penalty:
+    """Return the penalty of a full matrix; none while ODIR's strengths are to be chosen."""
     if isinstance(odir, tuple):
         return odir_penalty(*odir, n_classes=n_classes)
     strength = np.full((n_classes, n_classes + 1), float(l2))
