@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ from pyarrow import parquet as pq
 from benchmarks import readme
 from calibcore import audit
 from calibcore.summary import GridCounts
-from dashboard.counting import Columns, summarise
+from dashboard.counting import Columns, count_parts, summarise
 from dashboard.summary_file import read_summaries, write_summary
 
 _SHARD, _REPEAT = 10**6, 2
@@ -209,6 +210,8 @@ def _side_by_side(n_shards: int) -> str:
     return f"{rows}: {ratio}; of processors {least}"
 
 
+_COLUMNS = Columns("p", "y")
+
 _REAL = 10
 """Shards that are drawn for the engines; the others link to them."""
 
@@ -220,25 +223,27 @@ def _linked_shards(folder: Path, n_shards: int) -> None:
 
 
 def _here(files: Sequence[Path], processes: int) -> object:
-    return summarise(files, Columns("p", "y"), lambda _: None, processes=processes)
+    return summarise(files, _COLUMNS, lambda _: None, processes=processes)
 
 
 def _dask(files: Sequence[Path], workers: int) -> object:
     from distributed import Client, LocalCluster  # noqa: PLC0415 - of an extra
 
-    from dashboard.engines import summarise_on  # noqa: PLC0415 - beside it
+    from dashboard.engines import workers_on_dask  # noqa: PLC0415 - beside it
 
     with (
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),
+        workers_on_dask(cluster.scheduler_address, files, _COLUMNS) as run,
     ):
-        return summarise_on(cluster.scheduler_address, files, Columns("p", "y"))
+        return run(partial(count_parts, _COLUMNS))
 
 
 def _spark(files: Sequence[Path], workers: int) -> object:
-    from dashboard.spark import summarise_spark_files  # noqa: PLC0415 - of an extra
+    from dashboard.spark import workers_on_spark  # noqa: PLC0415 - of an extra
 
-    return summarise_spark_files(f"local[{workers}]", files, Columns("p", "y"))
+    with workers_on_spark(f"local[{workers}]", files, _COLUMNS) as run:
+        return run(partial(count_parts, _COLUMNS))
 
 
 ENGINES: dict[str, Callable[[Sequence[Path], int], object]] = {

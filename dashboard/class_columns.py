@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calibcore import LogitSet
+from calibcore.calibrators.base import FittedVectorMap
 from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
 from dashboard.settings import named_event
 
 Kind = Literal["probabilities", "logits"]
@@ -43,25 +45,58 @@ class ClassColumns:
         named_event(self.event, tuple(named))
         return named
 
-    def counted(self, batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-        """Return a batch with the score of the event and its outcome in place of the classes'.
+    def in_order(self, named: dict[str, str], calibrator: CalibratorFile | None) -> dict[str, str]:
+        """Return columns by their classes, in the order of those that a calibrator takes, if any.
+
+        Raises `CalibrationInputError` for a calibrator of other classes or values.
+        """
+        if calibrator is None:
+            return named
+        names = ", ".join(calibrator.class_names)
+        if calibrator.takes != self.values or {*calibrator.class_names} != {*named}:
+            actual = f"a calibrator of {calibrator.takes} {'of ' * bool(names)}{names}".rstrip()
+            wanted = f"one of {self.values} of {', '.join(named)}"
+            raise CalibrationInputError("with", actual, wanted)
+        return {name: named[name] for name in calibrator.class_names}
+
+    def rows(
+        self, batch: pa.RecordBatch, names: Sequence[str], order: Sequence[str] = ()
+    ) -> LogitSet:
+        """Return the rows of a batch.
 
         ``batch``: ``outcome``, the true class by its name, and of each class a column whose name
-        begins with `CLASS`. ``names``: of the classes.
+        begins with `CLASS`. ``names``: of the classes, in the order of the columns. ``order``: in
+        which the result has them, if in another.
 
         Raises `CalibrationInputError` for scores that are none and for another class.
         """
-        labels = pc.index_in(batch["outcome"], pa.array(names))
+        wanted = order or names
+        labels = pc.index_in(batch["outcome"], pa.array(wanted))
         if labels.null_count:
             stray = batch["outcome"].filter(pc.is_null(labels))[0].as_py()
             actual = "no value" if stray is None else repr(stray)
-            wanted = f"one of the classes {', '.join(names[:20])}"
-            raise CalibrationInputError("outcome", actual, wanted)
-        columns = [f"{CLASS}{k}" for k in range(len(names))]
+            known = f"one of the classes {', '.join(names[:20])}"
+            raise CalibrationInputError("outcome", actual, known)
+        columns = [f"{CLASS}{names.index(one)}" for one in wanted]
         table = np.stack([batch[one].to_numpy(zero_copy_only=False) for one in columns], axis=1)
         of = LogitSet if self.values == "logits" else LogitSet.from_probabilities
-        rows = of(table, labels.to_numpy(), names)
-        event = named_event(self.event, names).outcomes(rows.probabilities, rows.labels)
+        return of(table, labels.to_numpy(), wanted)
+
+    def counted(
+        self, batch: pa.RecordBatch, names: Sequence[str], calibrator: CalibratorFile | None = None
+    ) -> pa.RecordBatch:
+        """Return a batch with the score of the event and its outcome in place of the classes'.
+
+        ``calibrator``: one of all classes is applied before. The rest as of `rows`.
+        """
+        rows = self.rows(batch, names)
+        fitted = None if calibrator is None else calibrator.fitted
+        shares = rows.probabilities
+        if isinstance(fitted, FittedVectorMap):
+            shares = fitted.predict_proba(rows.logits)
+        event = named_event(self.event, names).outcomes(shares, rows.labels)
         both = {"score": event.scores, "outcome": event.hits.astype(np.float64)}
-        others = {*batch.schema.names} - {*columns, *both}
+        others = [
+            one for one in batch.schema.names if one not in both and not one.startswith(CLASS)
+        ]
         return pa.RecordBatch.from_pydict(both | {one: batch[one] for one in others})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from operator import add
 from typing import Any
@@ -20,8 +20,10 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
+from calibcore.validation import Floats
 from dashboard.class_columns import CLASS, ClassColumns
 from dashboard.compute.processes import end_with
 from dashboard.readers.refusal import visible
@@ -73,6 +75,8 @@ class Columns:
     """How many equal rows each stands for; None for one."""
     classes: ClassColumns | None = None
     """What scores of every class are, and which event of theirs is counted."""
+    calibrator: CalibratorFile | None = None
+    """Applied to the scores before they are counted."""
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -90,7 +94,8 @@ class Columns:
         if self.classes is None:
             return {}
         others = {self.outcome, self.count, *self.by}
-        return self.classes.by_class(self.score, (one for one in columns if one not in others))
+        named = self.classes.by_class(self.score, (one for one in columns if one not in others))
+        return self.classes.in_order(named, self.calibrator)
 
     def kinds(self, columns: Iterable[str]) -> list[tuple[str, str, Kinds]]:
         """Return what each column that is read is, its name, and what types it may have."""
@@ -152,12 +157,7 @@ class Rows:
         for field, column in self._columns.numbers.items():
             if batch[field].null_count:
                 raise CalibrationInputError(field, f"no value in column {column!r}", _WANTED[field])
-        if self._columns.count is not None:
-            times = batch["count"].to_numpy(zero_copy_only=False)
-            if not np.all((times >= 0) & (times == np.floor(times))):
-                column = self._columns.count
-                actual = f"other values than whole numbers from 0 in column {column!r}"
-                raise CalibrationInputError("count", actual, _WANTED["count"])
+        if (times := counts_of(batch, self._columns)) is not None:
             batch = batch.filter(pa.array(times > 0))
         if not batch.num_rows:
             return
@@ -170,6 +170,20 @@ class Rows:
     def summary(self) -> AnySummary | None:
         """All rows that were added; None of none."""
         return self._counts.summary if self._some else None
+
+
+def counts_of(batch: pa.RecordBatch, columns: Columns) -> Floats | None:
+    """Return how many equal rows each row stands for; None where each is one.
+
+    Raises `CalibrationInputError` for what is no number of rows.
+    """
+    if columns.count is None:
+        return None
+    times: Floats = batch["count"].to_numpy(zero_copy_only=False)
+    if not np.all((times >= 0) & (times == np.floor(times))):
+        actual = f"other values than whole numbers from 0 in column {columns.count!r}"
+        raise CalibrationInputError("count", actual, _WANTED["count"])
+    return times
 
 
 def pooled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -192,12 +206,16 @@ def _group(cells: pa.Array) -> tuple[NDArray[np.int64], Sequence[str]]:
     return known.numbers(np.array(values, dtype=np.object_))[coded.indices.to_numpy()], known.names
 
 
-def added(parts: Iterable[AnySummary | None]) -> AnySummary | None:
+Sum = Any
+"""What some rows come to, such as a summary: two of them add up, and that of no row is None."""
+
+
+def added(parts: Iterable[Sum]) -> Sum:
     """Add up what has rows, neighbours first, so that few are in memory and none is added often.
 
     The result does not depend on when each part came.
     """
-    waiting: list[tuple[int, AnySummary]] = []
+    waiting: list[tuple[int, Sum]] = []
     for part in parts:
         if part is None:
             continue
@@ -225,6 +243,13 @@ class Part:
     """Whose scores the file has, in the order of its columns."""
 
 
+Work = Callable[..., Sum]
+"""What is done with some parts of files: takes them, and ``tell``, which may be told the share."""
+
+Workers = Callable[[Work], Sum]
+"""Does some work with the rows of files, wherever its workers are, and adds up the results."""
+
+
 def summarise(
     files: Sequence[InputFile],
     columns: Columns,
@@ -233,19 +258,33 @@ def summarise(
 ) -> AnySummary:
     """Count the rows of Parquet files by score, a batch at a time, whatever their number.
 
-    ``tell``: is told the share of the rows that is done. ``processes``: how many count at most; by
+    ``tell``, ``processes``: as of `workers_here`. Raises `CalibrationInputError`, which names the
+    file, for one that is no Parquet, a column that is not there, values that are no score or
+    outcome, and more groups than are counted.
+    """
+    return some(workers_here(files, columns, tell, processes)(partial(count_parts, columns)))
+
+
+def workers_here(
+    files: Sequence[InputFile],
+    columns: Columns,
+    tell: Callable[[float], None],
+    processes: int | None = None,
+) -> Workers:
+    """Return processes of this machine, or this one.
+
+    ``tell``: is told the share of the rows that is done. ``processes``: how many work at most; by
     default as many as there are cores, within the memory that is free. A process that is ended
     from outside is begun again, once for what it was at.
-
-    Raises `CalibrationInputError`, which names the file, for one that is no Parquet, a column that
-    is not there, values that are no score or outcome, and more groups than are counted.
     """
     parts = _parts(files, columns)
     n_rows = sum(part.n_rows for part in parts)
     n = min(_usable(columns), math.ceil(n_rows / _WORTH)) if processes is None else processes
-    if n > 1:
-        return some(added(_apart(_chunks(parts, n), columns, n, tell)))
-    return some(count_parts(parts, columns, tell))
+
+    def run(work: Work) -> Sum:
+        return added(_apart(_chunks(parts, n), work, n, tell)) if n > 1 else work(parts, tell)
+
+    return run
 
 
 def chunks(files: Sequence[InputFile], columns: Columns, n: int) -> list[list[Part]]:
@@ -308,16 +347,16 @@ def _chunks(parts: Sequence[Part], n: int) -> list[list[Part]]:
 
 def _apart(
     shares: Sequence[Sequence[Part]],
-    columns: Columns,
+    work: Work,
     n: int,
     tell: Callable[[float], None],
-) -> Iterator[AnySummary | None]:
-    """Count chunks in processes, and give their sums in order."""
+) -> Iterator[Sum]:
+    """Work on chunks in processes, and give their sums in order."""
     waiting, lost = list(shares), False
     while waiting:
         pool = loky.ProcessPoolExecutor(n, initializer=end_with, initargs=(os.getpid(),))
         try:
-            futures = [pool.submit(count_parts, chunk, columns) for chunk in waiting]
+            futures = [pool.submit(work, chunk) for chunk in waiting]
             while futures:
                 part = futures.pop(0).result()
                 del waiting[0]
@@ -336,22 +375,39 @@ def _apart(
 
 
 def count_parts(
-    parts: Sequence[Part], columns: Columns, tell: Callable[[float], None] | None = None
+    columns: Columns, parts: Sequence[Part], tell: Callable[[float], None] | None = None
 ) -> AnySummary | None:
     """Count the rows of some parts of files; None of none.
 
     Raises `CalibrationInputError` as `summarise` does.
     """
-    rows, done, total = Rows(columns), 0, sum(part.n_rows for part in parts)
+    rows = Rows(columns)
+    for where, _, batch in batches_of(columns, parts, tell, of_event=True):
+        with named(where):
+            rows.add(batch)
+    return rows.summary
+
+
+def batches_of(
+    columns: Columns,
+    parts: Sequence[Part],
+    tell: Callable[[float], None] | None,
+    *,
+    of_event: bool,
+) -> Iterator[tuple[str, Part, pa.RecordBatch]]:
+    """Read batches of some parts of files: where each stands, its part, and its rows.
+
+    ``of_event``: whether scores of classes are those of one event already, and small batches put
+    together.
+    """
+    done, total = 0, sum(part.n_rows for part in parts)
     for part in _joined(parts):
-        first = part.first
-        for batch in pooled(_batches(part, columns, threads=tell is not None)):
-            with _named(f"{part.file.name}, rows from {first + 1:,} on"):
-                rows.add(batch)
+        first, read = part.first, _batches(part, columns, threads=tell is not None)
+        for batch in pooled(_of_event(one, columns, part) for one in read) if of_event else read:
+            yield f"{part.file.name}, rows from {first + 1:,} on", part, batch
             first, done = first + batch.num_rows, done + batch.num_rows
             if tell is not None:
                 tell(done / total)
-    return rows.summary
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
@@ -411,25 +467,28 @@ def _batches(part: Part, columns: Columns, *, threads: bool) -> Iterator[pa.Reco
             )  # fmt: skip
             for batch in batches:
                 if batch.num_rows:
-                    yield _of_event(batch, columns, part)
+                    yield batch
     except (pa.ArrowException, OSError) as error:
         name = part.file.name
         raise CalibrationInputError(name, "a damaged file", "files of Parquet") from error
 
 
 def _of_event(batch: pa.RecordBatch, columns: Columns, part: Part) -> pa.RecordBatch:
-    """Return a batch with the score of one event, where it has those of classes."""
-    if columns.classes is None:
-        return batch
+    """Return a batch with the score of one event, calibrated if that is wished."""
     try:
-        return columns.classes.counted(batch, part.classes)
+        if columns.classes is not None:
+            return columns.classes.counted(batch, part.classes, columns.calibrator)
+        if columns.calibrator is not None:
+            scores = columns.calibrator.apply(batch["score"].to_numpy(zero_copy_only=False))
+            batch = batch.set_column(batch.schema.names.index("score"), "score", pa.array(scores))
     except CalibrationInputError as error:
         actual = f"{error.actual} of {part.file.name}"
         raise CalibrationInputError(error.field, actual, error.expected) from error
+    return batch
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
+def named(where: str) -> Iterator[None]:
     """Tell of a refusal which file and rows it is of."""
     try:
         yield

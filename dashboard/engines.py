@@ -1,6 +1,8 @@
 """Rows on a cluster become a summary: the engine reads and maps, the core counts and adds."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -8,7 +10,7 @@ import pyarrow as pa
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import AnySummary
-from dashboard.counting import Columns, Rows, added, chunks, count_parts, some
+from dashboard.counting import Columns, Rows, Sum, Work, Workers, added, chunks
 from dashboard.remote import InputFile
 from dashboard.summaries import BY
 
@@ -38,7 +40,7 @@ def summarise_dask(
     columns = Columns(score, outcome, tuple(by), count)
     columns.check(frame.columns)
     read = frame[[*dict.fromkeys(column for _, column in columns.named)]]
-    summary = _added_up(_counted, read.to_delayed(), columns)
+    summary: AnySummary | None = _added_up(partial(_counted, columns), read.to_delayed())
     if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
     return summary
@@ -54,13 +56,16 @@ def audit_dask(frame: Any, outcome: Any, by: Any, **options: Any) -> AuditResult
     return summarise_dask(frame, columns.score, columns.outcome, columns.by).audit(**options)
 
 
-def summarise_on(scheduler: str | None, files: Sequence[InputFile], columns: Columns) -> AnySummary:
-    """Count the rows of Parquet files on a Dask cluster, whose workers open them.
+@contextmanager
+def workers_on_dask(
+    scheduler: str | None, files: Sequence[InputFile], columns: Columns
+) -> Iterator[Workers]:
+    """Begin to use a Dask cluster, whose workers open Parquet files.
 
     ``scheduler``: its address; None for processes of Dask on this machine.
 
     Raises `CalibrationInputError` where Dask is not installed or no cluster answers, and as
-    `summarise_dask` does.
+    `dashboard.counting.summarise` does.
     """
     shown = scheduler or "processes on this machine"
     try:
@@ -78,25 +83,22 @@ def summarise_on(scheduler: str | None, files: Sequence[InputFile], columns: Col
         raise CalibrationInputError("scheduler", shown, wanted) from error
     with client:
         shares = chunks(files, columns, max(sum(client.nthreads().values()), 1))
-        return some(_added_up(count_parts, shares, columns))
+        yield lambda work: _added_up(work, shares)
 
 
-def _added_up(
-    work: Callable[[Any, Columns], AnySummary | None], parts: Iterable[Any], columns: Columns
-) -> AnySummary | None:
-    """Count parts where Dask puts them, and add them up in a tree."""
+def _added_up(work: Work, parts: Iterable[Any]) -> Sum:
+    """Work on parts where Dask puts them, and add up the results in a tree."""
     from dask import delayed  # noqa: PLC0415 - of an extra
 
-    counted, combine = delayed(work, pure=True), delayed(added, pure=True)
-    summaries = [counted(part, columns) for part in parts]
-    while len(summaries) > 1:
-        neighbours = range(0, len(summaries), _FAN_IN)
-        summaries = [combine(summaries[k : k + _FAN_IN]) for k in neighbours]
-    whole: AnySummary | None = summaries[0].compute()
-    return whole
+    done, combine = delayed(work, pure=True), delayed(added, pure=True)
+    sums = [done(part) for part in parts]
+    while len(sums) > 1:
+        neighbours = range(0, len(sums), _FAN_IN)
+        sums = [combine(sums[k : k + _FAN_IN]) for k in neighbours]
+    return sums[0].compute()
 
 
-def _counted(part: Any, columns: Columns) -> AnySummary | None:
+def _counted(columns: Columns, part: Any) -> AnySummary | None:
     """Count the rows of one partition, a pandas frame; None of none."""
     rows = Rows(columns)
     arrays = {

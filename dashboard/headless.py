@@ -151,14 +151,14 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     offered = {one.key: one for one in methods_for(upload)}
     own = {}
     if method_of(method) in offered and "." in method:
-        own = _own_options(method)
+        own = own_options(method)
         method = method_of(method)
     if method != NO_METHOD and method not in offered:
         known = method in {one.key for one in CATALOGUE}
         text = f"{method}, which these data do not allow" if known else repr(method)
         raise CalibrationInputError("calibrator", text, f"one of {', '.join(offered)}")
     needs_group = method != NO_METHOD and offered[method].asks_column
-    _check_group(group, groupings(upload), method if not needs_group else None)
+    check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, own.get(option.name, option.default)) for option in chosen)
     settings = Settings(event, method, options, n_bins=n_bins, seed=seed, group=group)
@@ -176,7 +176,7 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     )
 
 
-def _own_options(key: str) -> dict[str, OptionValue]:
+def own_options(key: str) -> dict[str, OptionValue]:
     """Return the options that a key such as ``spline.n_knots=10`` has of its own."""
     if not is_variant(key):
         chosen = method_by_key(key).options
@@ -187,7 +187,7 @@ def _own_options(key: str) -> dict[str, OptionValue]:
     return options_of(key)
 
 
-def _check_group(group: str | None, columns: Sequence[str], without: str | None) -> None:
+def check_group(group: str | None, columns: Sequence[str], without: str | None) -> None:
     """Refuse no column for a calibrator that needs one, and one for a calibrator ``without``."""
     if group is None and without is not None:
         return

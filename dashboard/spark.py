@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import AnySummary
-from dashboard.counting import Columns, Part, Rows, chunks, count_parts, pooled, some
+from dashboard.counting import Columns, Part, Rows, Sum, Work, Workers, chunks, pooled
 from dashboard.remote import InputFile
 from dashboard.summaries import BY
 from dashboard.summary_file import parse_summary, write_summary
@@ -41,7 +42,7 @@ def summarise_spark(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pandas 3, which has no part in this
         parts = frame.select(*read).mapInArrow(partial(_counted, columns=columns), _PART)
-    summary = _added_up(parts.rdd.map(_read))
+    summary: AnySummary | None = _added_up(parts.rdd.map(_read))
     if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
     return summary
@@ -53,10 +54,11 @@ def audit_spark(frame: Any, outcome: Any, by: Any, **options: Any) -> AuditResul
     return summarise_spark(frame, columns.score, columns.outcome, columns.by).audit(**options)
 
 
-def summarise_spark_files(
+@contextmanager
+def workers_on_spark(
     master: str | None, files: Sequence[InputFile], columns: Columns
-) -> AnySummary:
-    """Count the rows of Parquet files on Spark, whose workers open them.
+) -> Iterator[Workers]:
+    """Begin to use Spark, whose workers open Parquet files.
 
     ``master``: address of a cluster; None for as many threads on this machine as it has cores.
 
@@ -79,23 +81,22 @@ def summarise_spark_files(
         raise CalibrationInputError("master", master, wanted) from error
     context = session.sparkContext
     shares = chunks(files, columns, context.defaultParallelism)
-    counted = context.parallelize(shares, len(shares)).map(partial(_of_files, columns=columns))
-    return some(_added_up(counted))
+    parts = context.parallelize(shares, len(shares))
+    yield lambda work: _added_up(parts.map(partial(_of_files, work)))
 
 
-def _added_up(parts: Any) -> AnySummary | None:
-    """Add up an RDD of summaries, refusals and None in a tree; raise the first refusal."""
+def _added_up(parts: Any) -> Sum:
+    """Add up an RDD of results, refusals and None in a tree; raise the first refusal."""
     whole = parts.treeAggregate(None, _both, _both)
     if isinstance(whole, list):
         raise CalibrationInputError(*whole)
-    summary: AnySummary | None = whole
-    return summary
+    return whole
 
 
-def _of_files(parts: Sequence[Part], columns: Columns) -> AnySummary | list[str] | None:
-    """Count some parts of files; a refusal is handed on as it is, not as Spark words it."""
+def _of_files(work: Work, parts: Sequence[Part]) -> Sum:
+    """Work on some parts of files; a refusal is handed on as it is, not as Spark words it."""
     try:
-        return count_parts(parts, columns)
+        return work(parts)
     except CalibrationInputError as error:
         return _refusal(error)
 

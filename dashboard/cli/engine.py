@@ -1,19 +1,28 @@
 """Which engine counts the rows of files by score, and by which columns, as the command is told."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
+from importlib.metadata import version
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from calibcore.calibrators.base import VectorMap
+from calibcore.calibrators.batches import BatchFit
 from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.summary import AnySummary
+from dashboard.batch_fit import fit_files
 from dashboard.class_columns import KINDS, STAR, ClassColumns
-from dashboard.counting import Columns, summarise
-from dashboard.engines import summarise_on
+from dashboard.counting import Columns, Workers, count_parts, some, workers_here
+from dashboard.engines import workers_on_dask
 from dashboard.readers import Upload
 from dashboard.remote import InputFile
-from dashboard.spark import summarise_spark_files
+from dashboard.spark import workers_on_spark
 from dashboard.summaries import upload_of
 from dashboard.summary_file import write_summary
 
@@ -43,24 +52,55 @@ class Counting:
             field, *others = (*options, "engine")
             wanted = "options of one engine: --engine here (--processes), dask (--scheduler) or"
             raise CalibrationInputError(field, f"{others[0]} too", f"{wanted} spark (--master)")
-        if not engines:
+        kept = given.get("applied")
+        if not engines and kept is None:
             return None
         for field in ("score", "outcome"):
             if given[field] is None:
                 wanted = "the column, as an engine reads no other"
                 raise CalibrationInputError(field, "none beside an engine", wanted)
         classes = _classes(given["score"], given.get("values"), given.get("event"))
-        columns = Columns(given["score"], given["outcome"], given["by"], given["count"], classes)
+        columns = Columns(
+            given["score"], given["outcome"], given.get("by", ()), given["count"], classes,
+            None if kept is None else _of_rows(read_calibrator(kept), classes),
+        )  # fmt: skip
         address = given.get("scheduler") or given.get("master")
-        return cls(columns, engines.pop(), address, given.get("processes"))
+        return cls(columns, (engines or {"here"}).pop(), address, given.get("processes"))
+
+    @contextmanager
+    def workers(
+        self, files: Sequence[InputFile], tell: Callable[[float], None]
+    ) -> Iterator[Workers]:
+        """Begin to use what reads the rows of files."""
+        if self.engine == "dask":
+            with workers_on_dask(self.address, files, self.columns) as run:
+                yield run
+        elif self.engine == "spark":
+            with workers_on_spark(self.address, files, self.columns) as run:
+                yield run
+        else:
+            yield workers_here(files, self.columns, tell, self.processes)
 
     def summary(self, files: Sequence[InputFile], tell: Callable[[float], None]) -> AnySummary:
         """Count the rows of files."""
-        if self.engine == "dask":
-            return summarise_on(self.address, files, self.columns)
-        if self.engine == "spark":
-            return summarise_spark_files(self.address, files, self.columns)
-        return summarise(files, self.columns, tell, self.processes)
+        with self.workers(files, tell) as run:
+            return some(run(partial(count_parts, self.columns)))
+
+    def fit(
+        self, files: Sequence[InputFile], calibrator: VectorMap, tell: Callable[[float], None]
+    ) -> tuple[CalibratorFile, BatchFit]:
+        """Fit a smooth map of all classes to the rows of files.
+
+        Raises `CalibrationInputError` as `dashboard.batch_fit.fit_files` does.
+        """
+        assert self.columns.classes is not None  # noqa: S101 - whoever calls this knows
+        with self.workers(files, tell) as run:
+            fit, classes = fit_files(calibrator, self.columns, run)
+        file = CalibratorFile(
+            fit.fitted, self.columns.classes.values, classes, n_rows=fit.n_rows,
+            made_by=version("fractile"), date=datetime.now(UTC).date().isoformat(),
+        )  # fmt: skip
+        return file, fit
 
     @property
     def options(self) -> list[str]:
@@ -69,6 +109,23 @@ class Counting:
         if (of := self.columns.classes) is not None:
             named += [("values", of.values), ("event", of.event)]
         return list(chain(("--engine", self.engine), *((f"--{kind}", one) for kind, one in named)))
+
+
+def read_calibrator(path: Path) -> CalibratorFile:
+    """Read the file of a kept calibrator, which ``--with`` names."""
+    try:
+        return CalibratorFile.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CalibrationInputError("with", str(path), "a calibrator file") from error
+
+
+def _of_rows(file: CalibratorFile, classes: ClassColumns | None) -> CalibratorFile:
+    """Refuse a calibrator that takes something else than the columns that are counted."""
+    if file.needs_groups or (classes is None and file.takes != "scores"):
+        actual = "one that needs groups" if file.needs_groups else f"one of {file.takes}"
+        wanted = "one of a score, or --score with a star for one of all classes"
+        raise CalibrationInputError("with", actual, wanted)
+    return file
 
 
 def _classes(score: str, values: str | None, event: str | None) -> ClassColumns | None:

@@ -262,7 +262,14 @@ _COUNTS: tuple[Callable[[Any], Any], ...] = (
         help="How many count here; by default as many as there are cores and memory for.",
     ),
 )
-"""What counts rows that are many."""
+"""What reads rows that are many."""
+
+_APPLIED = click.option(
+    "--with",
+    "applied",
+    type=_FILE,
+    help="A kept calibrator, applied to the scores before they are counted.",
+)
 
 _READING: tuple[Callable[[Any], Any], ...] = (
     _FILES,
@@ -425,6 +432,7 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
 @_BY
 @_counts_rows
+@_APPLIED
 @_writes_report
 def audit(
     fail_if: tuple[str, ...],
@@ -614,6 +622,7 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
 )
 @click.option("--out", "-o", required=True, type=OutputPath(".parquet"), help="File to write.")
 @_counts_rows
+@_APPLIED
 def summarise(files: tuple[Any, ...], out: Path, **given: Any) -> None:
     """Count the rows of Parquet FILES by score, and keep the counts as a small file.
 
@@ -642,6 +651,7 @@ def summarise(files: tuple[Any, ...], out: Path, **given: Any) -> None:
     help="Such as temperature or spline.n_knots=10.",
 )
 @_GROUP
+@_counts_rows
 @click.option(
     "--out",
     required=True,
@@ -656,6 +666,10 @@ def fit(calibrator: str, group: str | None, out: Path, model: str, **reading: An
     what it takes, of which classes, on which data it was fitted and how it did; fractile calibrate
     applies it. One that ends in .py is Python that needs numpy alone; one that ends in .xlsx is a
     workbook in which scores are typed or pasted.
+
+    Files of any number of rows are read with --engine: temperature, vector, and matrix.penalty=none
+    or dirichlet.penalty=l2 are fitted to the scores of all classes, such as 'logit_*', by a few
+    passes over them; others to the scores of one event, once they are counted.
     """
     from dashboard.cli.terminal import fit_files  # noqa: PLC0415 - takes a second
 

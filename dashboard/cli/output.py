@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from dashboard.cli.commands import STDOUT, is_output_taken
@@ -72,6 +73,30 @@ class Lines(Console):
     def on_broken_pipe(self) -> None:
         """Leave the error to the command, which has a code of its own for it."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+class Wait:
+    """A bar of slow work, which is called with the share that is done."""
+
+    def __init__(self, bar: Progress, work: str) -> None:
+        self._bar, self._task = bar, bar.add_task(work, total=1.0)
+
+    def __call__(self, share: float) -> None:
+        """Show the share that is done."""
+        self._bar.update(self._task, completed=share)
+
+    def stage(self, work: str) -> None:
+        """Begin other work, with the bar at its start."""
+        self._bar.update(self._task, description=work, completed=0.0)
+
+
+@contextmanager
+def showing_progress(work: str) -> Iterator[Wait]:
+    """Show how much of slow work is done, where somebody watches."""
+    shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
+    with Progress(*shown, console=console, transient=True, disable=quiet) as bar:
+        yield Wait(bar, work)
 
 
 _BETWEEN = 2

@@ -1,19 +1,13 @@
 """Rows in many files become a summary, and summaries are audited without the rows."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.summary import AnySummary, GroupedSummary, in_time
 from dashboard.cli.engine import Counting
-from dashboard.cli.output import Lines, write_file
+from dashboard.cli.output import Lines, showing_progress, write_file
 from dashboard.cli.terminal import write
 from dashboard.remote import InputFile, RemoteFile
 from dashboard.summary_file import are_summaries, read_summaries, write_summary
@@ -66,7 +60,7 @@ def _names(files: Sequence[InputFile]) -> dict[InputFile, str]:
 
 def summarise_files(files: Sequence[InputFile], counting: Counting, out: Path) -> str:
     """Count the rows of files by score, here or on a cluster, write the summary, and say so."""
-    with _progress("Counting") as tell:
+    with showing_progress("Counting") as tell:
         summary = counting.summary(files, tell)
     data = write_summary(summary)
     try:
@@ -80,13 +74,3 @@ def summarise_files(files: Sequence[InputFile], counting: Counting, out: Path) -
     if isinstance(summary, GroupedSummary):
         groups = f"; {len(summary.names):,} groups of {' and '.join(summary.columns)}"
     return f"{out}: {summary.n_samples:,} rows in {size}{groups}"
-
-
-@contextmanager
-def _progress(work: str) -> Iterator[Callable[[float], None]]:
-    """Show how much of slow work is done."""
-    shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
-    with Bar(*shown, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task(work, total=1.0)
-        yield lambda share: progress.update(task, completed=share)

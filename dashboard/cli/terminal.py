@@ -1,18 +1,15 @@
 """What the command prints: progress, an audit's verdict and measures, and refusals."""
 
 import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
+from calibcore.calibrators import CATALOGUE, VectorMap
 from calibcore.calibrators.base import FittedScoreMap, Progress
 from calibcore.data import EventScores
 from calibcore.decisions import cutoff_of_costs
@@ -23,20 +20,20 @@ from calibcore.export.numpy_code import numpy_code
 from calibcore.prevalence import estimated_prevalence, prevalence_interval
 from calibcore.weights import RowWeights, frequency_weights, row_mean, sampling_weights
 from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
-from dashboard.cli.engine import Counting, counted_upload
-from dashboard.cli.output import Lines, write_file
+from dashboard.cli.engine import Counting, counted_upload, read_calibrator
+from dashboard.cli.output import Lines, showing_progress, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
-from dashboard.headless import event_of, read_paths, scene_of
+from dashboard.headless import check_group, event_of, own_options, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import Design, ReadingOptions
 from dashboard.readers.refusal import Answer, Question
 from dashboard.remote import InputFile
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, is_rank
+from dashboard.settings import NO_METHOD, is_rank, method_of
 from dashboard.summary_file import are_summaries
 from dashboard.take_home.calibrated import (
     calibrated_rows,
@@ -49,7 +46,7 @@ from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.design import design_line, estimated_share, shift_assumed
-from dashboard.texts.methods import method_name
+from dashboard.texts.methods import fitted_in_batches, method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
 from dashboard.texts.report import command, rerun
@@ -74,7 +71,7 @@ _SERVES = (
 
 COUNTED_BY = (
     "score", "outcome", "values", "event", "count", "by", "engine", "scheduler", "master",
-    "processes",
+    "processes", "applied",
 )  # fmt: skip
 """Options of an audit of rows that are counted first."""
 
@@ -99,30 +96,20 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     conditions = [Condition.parse(text) for text in fail_if]
     _check_report(given)
     counting = Counting.of(given)
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
-    with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task("Reading", total=1.0)
-
-        def stage(name: str) -> None:
-            progress.update(task, description=name, completed=0.0)
-
-        def tell(share: float) -> None:
-            progress.update(task, completed=share)
-
+    with showing_progress("Reading") as tell:
         upload = _read_audited(given, counting, tell)
         event = event_of(upload, given["event"])
-        stage("Fitting")
+        tell.stage("Fitting")
         scene = scene_of(
             upload, event=event, progress=tell, method=given["calibrator"] or NO_METHOD,
             group=given["group"], n_resamples=given["resamples"],
             n_bins=given["bins"], seed=given["seed"],
         )  # fmt: skip
-        stage("Finding intervals")
+        tell.stage("Finding intervals")
         measures = measures_of(scene, full=full)
         inference = closer_look(scene, measures, tell) if scene.n_resamples else None
         if given["report"] or given["json"]:
-            stage("Writing the report")
+            tell.stage("Writing the report")
             _write_report(scene, given, tell, counting)
     console = Lines()
     _print_head(console, scene)
@@ -214,34 +201,53 @@ def fit_files(
     reading: Mapping[str, Any], method: str, group: str | None, out: Path, model: str
 ) -> str:
     """Fit a calibrator, write its file, and say so."""
-    upload = read_paths(reading["files"], options_of(reading))
-    event = event_of(upload, reading["event"])
-    scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
+    counting = Counting.of(reading)
+    with showing_progress("Fitting") as tell:
+        calibrator = None if counting is None else _class_map(method)
+        if counting is not None and counting.columns.classes is not None and calibrator is not None:
+            _refuse_rows({name: of for name, of in reading.items() if name not in COUNTED_BY})
+            check_group(group, (), method)
+            fitted, fit = counting.fit(reading["files"], calibrator, tell)
+            _write_calibrator(replace(fitted, model=model), out, method, "", in_percent=False)
+            return f"{out}: {method_name(method)}, {fitted_in_batches(fit)}"
+        upload = _read_audited({"by": (), **reading}, counting, tell)
+        event = event_of(upload, reading["event"])
+        scene = scene_of(upload, event=event, method=method, group=group, progress=tell)
     file = calibrator_file(scene)
     if file is None:
         raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
-    file = replace(file, model=model)
+    words = scene.event_words.plain
+    _write_calibrator(replace(file, model=model), out, method, words, in_percent=upload.in_percent)
+    return f"{out}: {method_name(method)}, fitted on {file.n_rows:,} rows"
+
+
+def _class_map(key: str) -> VectorMap | None:
+    """Return the calibrator of all classes that a key names; None for any other."""
+    own, options = method_of(key), own_options(key) if "." in key else {}
+    method = next((one for one in CATALOGUE if one.key == own), None)
+    made = None if method is None else method.make(**options)
+    return made if isinstance(made, VectorMap) else None
+
+
+def _write_calibrator(
+    file: CalibratorFile, out: Path, method: str, event: str, *, in_percent: bool
+) -> None:
+    """Write a calibrator in the form that the ending of a file names."""
     match out.suffix.lower():
         case ".onnx":
             write_out(out, _onnx(file), "out")
         case ".py":
             write_out(out, numpy_code(file), "out")
         case ".xlsx":
-            name, words = method_name(method), scene.event_words
-            in_percent = upload.in_percent
-            book = workbook_of(file, name, words.plain, in_percent=in_percent)
+            book = workbook_of(file, method_name(method), event, in_percent=in_percent)
             write_out(out, book, "out")
         case _:
             write_out(out, file.to_json(), "out")
-    return f"{out}: {method_name(method)}, fitted on {file.n_rows:,} rows"
 
 
 def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
     """Calibrate every row of files, write them, and say so."""
-    try:
-        file = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
+    file = read_calibrator(calibrator)
     files: Sequence[Path] = reading["files"]
     if are_summaries(files):
         raise CalibrationInputError("files", "summaries, which keep no row", "rows to calibrate")
@@ -380,7 +386,7 @@ def _as_options(change: Mapping[str, Any]) -> str:
     return " ".join(written)
 
 
-def _print_head(console: Console, scene: Scene) -> None:
+def _print_head(console: Lines, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     left = (text for text in scene.upload.notes if text.startswith("Left out"))
     read = *as_read(scene.upload), *left, *proposed(scene.upload)

@@ -1,6 +1,7 @@
 """How a calibrator is called."""
 
 from calibcore.calibrators import CATALOGUE
+from calibcore.calibrators.batches import BatchFit
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.texts.glossary import CHOICES, OPTIONS
 
@@ -21,6 +22,15 @@ def method_name(key: str) -> str:
     words = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
     own = f" ({', '.join(words)})" if words else ""
     return f"{method_by_key(key).name}{own}"
+
+
+def fitted_in_batches(fit: BatchFit) -> str:
+    """Return what is to be known of a fit to rows that were read batch by batch."""
+    passes = f"{fit.n_passes} pass" + "es" * (fit.n_passes != 1)
+    return (
+        f"fitted on {fit.n_rows:,} rows in {passes}. A fit to {fit.n_sample:,} of them alone has a"
+        f" log loss on all rows that is {fit.sample_excess:.1g} nats higher"
+    )
 
 
 def _option_words(method: str, name: str, value: OptionValue) -> str:

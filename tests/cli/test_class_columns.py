@@ -5,18 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import LogitSet, OneClass, TopR, WithinTopR
+from calibcore.calibrators import CATALOGUE, PlattScaling, VectorMap, VectorScaling
 from calibcore.events import Event
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.summary import Summary
 from dashboard import counting
 from dashboard.class_columns import ClassColumns
 from dashboard.cli.main import main
 from dashboard.counting import Columns, summarise
+from dashboard.summary_file import read_summaries
 
 N, NAMES = 4000, ("cat", "dog", "owl", "elk")
 
@@ -139,3 +143,115 @@ def test_files_of_other_classes_and_what_is_not_said_are_refused(
     pq.write_table(one, logs / "1.parquet")
     found = run("summarise", logs, *given, "--values", "logits")
     assert "Score: other classes in 1.parquet than in 0.parquet" in found.stderr
+
+
+# A calibrator is fitted to them, and applied before they are counted --------------------------
+
+COLUMNS = "--score", "s_*", "--outcome", "label", "--values", "logits"
+ENDINGS = {"fit": "json", "summarise": "parquet"}
+
+
+def applied(file: CalibratorFile, rows: LogitSet) -> np.ndarray:
+    """Return calibrated probabilities in the order of `NAMES`; the file has that of a table."""
+    made = file.apply(pd.DataFrame(rows.logits, columns=list(NAMES)))
+    return np.asarray(made[:, [file.class_names.index(name) for name in NAMES]])
+
+
+@pytest.mark.parametrize("key", ["temperature", "vector", "dirichlet.penalty=l2"])
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_smooth_map_is_fitted_by_passes_over_the_files(
+    logs: Path, rows: LogitSet, tmp_path: Path, key: str, processes: str
+) -> None:
+    out = tmp_path / "c.json"
+    done = run("fit", logs, *COLUMNS, "--calibrator", key, "--processes", processes, "--out", out)
+    assert f"fitted on {N:,} rows in" in done.stdout, done.stderr
+    file = CalibratorFile.from_json(out.read_text("utf-8"))
+    assert (file.takes, {*file.class_names}, file.n_rows) == ("logits", {*NAMES}, N)
+    method, options = key.partition(".")[0], {"penalty": "l2"} if "." in key else {}
+    made = next(one for one in CATALOGUE if one.key == method).make(**options)
+    assert isinstance(made, VectorMap)
+    whole = made.fit(rows.logits, rows.labels).predict_proba(rows.logits)
+    np.testing.assert_allclose(applied(file, rows), whole, atol=1e-6)
+
+
+def test_rows_count_as_often_as_a_column_says(logs: Path, rows: LogitSet, tmp_path: Path) -> None:
+    out, times = tmp_path / "c.json", np.arange(N) % 3
+    run("fit", logs, *COLUMNS, "--count", "n", "--calibrator", "vector", "--engine", "here",
+        "--out", out)  # fmt: skip
+    file = CalibratorFile.from_json(out.read_text("utf-8"))
+    repeated = np.repeat(np.arange(N), times)
+    whole = VectorScaling().fit(rows.logits[repeated], rows.labels[repeated])
+    np.testing.assert_allclose(applied(file, rows), whole.predict_proba(rows.logits), atol=1e-6)
+    assert file.n_rows == times.sum()
+
+
+@pytest.mark.parametrize(("name", "event"), EVENTS)
+def test_a_calibrator_is_applied_before_the_event_is_counted(
+    logs: Path, rows: LogitSet, tmp_path: Path, name: str, event: Event
+) -> None:
+    out, counted = tmp_path / "c.json", tmp_path / "after.parquet"
+    run("fit", logs, *COLUMNS, "--calibrator", "vector", "--engine", "here", "--out", out)
+    done = run("summarise", logs, *COLUMNS, "--event", name, "--with", out, "-o", counted)
+    assert done.exit_code == 0, done.stderr
+    whole = VectorScaling().fit(rows.logits, rows.labels).predict_proba(rows.logits)
+    wanted = event.outcomes(whole, rows.labels)
+    found = read_summaries([counted]).whole
+    assert found.rows.sum() == N
+    sums = (found.scores @ found.rows, found.scores @ found.events, found.n_events)
+    assert sums == pytest.approx(
+        (wanted.scores.sum(), wanted.scores @ wanted.hits, wanted.hits.sum()), abs=1e-3
+    )
+    audited = run("audit", logs, *COLUMNS, "--event", name, "--with", out, "--resamples", "0")
+    assert audited.exit_code == 0, audited.stderr
+    assert f"{N:,}" in audited.stdout
+
+
+def test_a_calibrator_of_one_score_is_fitted_and_applied_too(
+    logs: Path, rows: LogitSet, tmp_path: Path
+) -> None:
+    """Of a column of scores, or of the event of classes, once it is counted."""
+    out, counted = tmp_path / "c.json", tmp_path / "after.parquet"
+    wanted = OneClass(2).outcomes(rows.probabilities, rows.labels)
+    single = tmp_path / "single.parquet"
+    pq.write_table(pa.table({"p": wanted.scores, "y": wanted.hits}), single)
+    of_score = single, "--score", "p", "--outcome", "y"
+    of_classes = logs, *COLUMNS, "--event", "owl"
+    whole = PlattScaling().fit(wanted.scores, wanted.hits).predict(wanted.scores)
+    for given in (of_score, of_classes):
+        done = run("fit", *given, "--calibrator", "platt", "--engine", "here", "--out", out)
+        assert done.exit_code == 0, done.stderr
+        run("summarise", *of_score, "--with", out, "-o", counted)
+        found = read_summaries([counted]).whole
+        assert found.scores @ found.rows == pytest.approx(whole.sum(), abs=1e-4)
+    other = run("summarise", *of_classes, "--with", out, "-o", counted)
+    assert "With: a calibrator of scores. Expected one of logits of" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        ("fit", ("--calibrator", "structured_vector"), "not fitted in batches"),
+        ("fit", ("--calibrator", "matrix"), "not fitted in batches. Expected temperature"),
+        ("fit", ("--calibrator", "vector", "--group", "n"), "Group: 'n'"),
+        (
+            "summarise",
+            ("--values", "probabilities", "--with", "c.json"),
+            "With: a calibrator of logits of",
+        ),
+        ("summarise", ("--with", "no.json"), "Calibrator: no JSON"),
+    ],
+)
+def test_what_cannot_be_fitted_or_applied_is_refused_in_a_sentence(
+    logs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("fit", logs, *COLUMNS, "--calibrator", "temperature", "--engine", "here", "--out", "c.json")
+    (tmp_path / "no.json").write_text("{", "utf-8")
+    engine = ("--engine", "here")
+    found = run(command, logs, *COLUMNS, *engine, *words, "--out", f"o.{ENDINGS[command]}")
+    assert (found.exit_code, said in found.stderr) == (2, True), found.stderr

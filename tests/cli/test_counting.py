@@ -150,11 +150,11 @@ def dying(mark: Path, *, always: bool) -> Any:
     """Return what counts like `counting.count_parts`, and ends its process at the last file."""
     count = counting.count_parts
 
-    def work(parts: Any, columns: Columns, tell: Any = None) -> Any:
+    def work(columns: Columns, parts: Any, tell: Any = None) -> Any:
         if parts[0].file.name == "2.parquet" and (always or not mark.exists()):
             mark.touch()
             os._exit(1)
-        return count(parts, columns, tell)
+        return count(columns, parts, tell)
 
     return work
 

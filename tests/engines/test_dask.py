@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.summary import AnySummary, GroupedSummary, Summary
 from dashboard.cli.main import main
 from dashboard.engines import summarise_dask
@@ -241,3 +242,33 @@ def test_the_command_counts_on_a_cluster_what_it_counts_here(client: Any, shards
     assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
     refused = summarised(folder, "c.parquet", "--scheduler", "nowhere")
     assert (refused.exit_code, "a running Dask scheduler" in refused.stderr) == (2, True)
+
+
+def class_shards(folder: Path) -> list[str]:
+    """Write logits of three classes, in order of these, so that no shard has all."""
+    rng = np.random.default_rng(11)
+    logits = rng.normal(0, 2, (9000, 3))
+    labels = np.sort((0.6 * logits + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    table = pd.DataFrame({f"z{k}": logits[:, k] for k in range(3)} | {"label": labels.astype(str)})
+    for k, place in enumerate(np.array_split(np.arange(len(table)), 6)):
+        table.iloc[place].to_parquet(folder / f"{k}.parquet")
+    return [str(one) for one in sorted(folder.glob("*.parquet"))]
+
+
+def fits_alike(folder: Path, engine: list[str]) -> None:
+    """Fit a map of classes here and by an engine: they differ by rounding alone."""
+    files, made = class_shards(folder), []
+    for where in (["--engine", "here"], engine):
+        out = folder / f"{len(made)}.json"
+        given = ["--score", "z*", "--values", "logits", "--outcome", "label", "--out", str(out)]
+        done = CliRunner().invoke(main, ["fit", *files, *given, "--calibrator", "vector", *where])
+        assert "fitted on 9,000 rows in" in done.output, done.output
+        made.append(CalibratorFile.from_json(out.read_text("utf-8")))
+    table = np.random.default_rng(1).normal(0, 2, (50, 3))
+    here, there = (one.apply(pd.DataFrame(table, columns=list("012"))) for one in made)
+    assert made[0].class_names == made[1].class_names
+    np.testing.assert_allclose(there, here, rtol=1e-9)
+
+
+def test_a_map_of_classes_is_fitted_on_a_cluster(client: Any, tmp_path: Path) -> None:
+    fits_alike(tmp_path, ["--scheduler", client.scheduler.address])

@@ -19,7 +19,7 @@ from calibcore import CalibrationInputError, audit
 from calibcore.summary import GroupedSummary, Summary
 from dashboard.cli.main import main
 from dashboard.spark import summarise_spark
-from tests.engines.test_dask import grouped, rows, same
+from tests.engines.test_dask import fits_alike, grouped, rows, same
 
 sql = pytest.importorskip("pyspark.sql", reason="is of the extra spark: make engines")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -144,3 +144,8 @@ def test_numbers_of_equal_rows_are_counted(session: Any) -> None:
     assert same(found, Summary.of([0.2, 0.2, 0.2, 0.6, 0.6], [0, 0, 0, 1, 1]))
     with pytest.raises(CalibrationInputError, match="count: other values than whole numbers"):
         summarise_spark(frame.selectExpr("p", "y", "n - 1 as n"), "p", "y", count="n")
+
+
+@pytest.mark.usefixtures("session")
+def test_a_map_of_classes_is_fitted_on_spark(tmp_path: Path) -> None:
+    fits_alike(tmp_path, ["--master", "local[2]"])

@@ -88,7 +88,7 @@ def test_sums_are_those_of_loops() -> None:
     matrix = np.array([[0.6, 0.1, 0, 0], [0, 0.5, 0, 0.2], [0, 0, 0.7, 0], [0.1, 0, 0, 0.4]])
     bias = np.array([0.1, -0.2, 0.0, 0.3])
     table = np.column_stack([matrix, bias])
-    times = np.arange(40) % 3 + 0.0
+    times = np.arange(40, dtype=np.float64) % 3
     sums = SmoothMap(Inputs("logits"), table).sums(logits, labels, times)
 
     def loss(step: np.ndarray) -> float:
