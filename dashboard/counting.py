@@ -25,7 +25,7 @@ from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts
 from calibcore.validation import Floats
 from dashboard.class_columns import CLASS, ClassColumns
-from dashboard.compute.processes import end_with
+from dashboard.compute.processes import ONE_THREAD, end_with
 from dashboard.readers.refusal import visible
 from dashboard.remote import InputFile, RemoteFile, opened_by
 from dashboard.summaries import BY
@@ -354,7 +354,9 @@ def _apart(
     """Work on chunks in processes, and give their sums in order."""
     waiting, lost = list(shares), False
     while waiting:
-        pool = loky.ProcessPoolExecutor(n, initializer=end_with, initargs=(os.getpid(),))
+        pool = loky.ProcessPoolExecutor(
+            n, env=ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
+        )
         try:
             futures = [pool.submit(work, chunk) for chunk in waiting]
             while futures:

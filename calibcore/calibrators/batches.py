@@ -409,7 +409,7 @@ def fit_batches(
     1.8205
     """
     if iter(batches) is batches:
-        wanted = "a list, or an object that begins anew with each loop"
+        wanted = "a list, or an object that can be looped over repeatedly"
         raise CalibrationInputError("batches", "an iterator, which is gone through once", wanted)
     sizes = [np.shape(logits) for logits, _ in batches]
     if not sizes or len({size[1:] for size in sizes}) != 1 or len(sizes[0]) != 2:

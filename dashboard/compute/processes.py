@@ -56,7 +56,7 @@ MOST_RESTARTS = 2
 _POLL = 0.1
 """Seconds between two looks at how far they are."""
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """The matrices of a fit are too small to gain from more."""
 
 Result = TypeVar("Result")
@@ -156,7 +156,7 @@ def pool() -> Executor:
     """Return the processes, which are there after the first call until they are idle for long."""
     n = min(loky.cpu_count(), _MOST_PROCESSES)
     executor: Executor = loky.get_reusable_executor(
-        n, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
+        n, timeout=_IDLE_SECONDS, env=ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
     )
     return executor
 

@@ -257,7 +257,8 @@ def class_shards(folder: Path) -> list[str]:
 
 def fits_alike(folder: Path, engine: list[str]) -> None:
     """Fit a map of classes here and by an engine: they differ by rounding alone."""
-    files, made = class_shards(folder), []
+    files = class_shards(folder)
+    made: list[CalibratorFile] = []
     for where in (["--engine", "here"], engine):
         out = folder / f"{len(made)}.json"
         given = ["--score", "z*", "--values", "logits", "--outcome", "label", "--out", str(out)]
