@@ -38,6 +38,8 @@ class Counting:
     """Of a cluster."""
     processes: int | None = None
     """How many count here; None for as many as there are cores and memory for."""
+    applied: Path | None = None
+    """File of the calibrator that is applied before."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Counting | None":
@@ -52,8 +54,8 @@ class Counting:
             field, *others = (*options, "engine")
             wanted = "options of one engine: --engine here (--processes), dask (--scheduler) or"
             raise CalibrationInputError(field, f"{others[0]} too", f"{wanted} spark (--master)")
-        kept = given.get("applied")
-        if not engines and kept is None:
+        applied = given.get("applied")
+        if not engines and applied is None:
             return None
         for field in ("score", "outcome"):
             if given[field] is None:
@@ -62,10 +64,11 @@ class Counting:
         classes = _classes(given["score"], given.get("values"), given.get("event"))
         columns = Columns(
             given["score"], given["outcome"], given.get("by", ()), given["count"], classes,
-            None if kept is None else _of_rows(read_calibrator(kept), classes),
+            None if applied is None else _of_rows(read_calibrator(applied), classes),
         )  # fmt: skip
         address = given.get("scheduler") or given.get("master")
-        return cls(columns, (engines or {"here"}).pop(), address, given.get("processes"))
+        engine = (engines or {"here"}).pop()
+        return cls(columns, engine, address, given.get("processes"), applied)
 
     @contextmanager
     def workers(
@@ -108,6 +111,8 @@ class Counting:
         named = [*self.columns.numbers.items(), *(("by", one) for one in self.columns.by)]
         if (of := self.columns.classes) is not None:
             named += [("values", of.values), ("event", of.event)]
+        if self.applied is not None:
+            named += [("with", self.applied.name)]
         return list(chain(("--engine", self.engine), *((f"--{kind}", one) for kind, one in named)))
 
 

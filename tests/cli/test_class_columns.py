@@ -201,9 +201,14 @@ def test_a_calibrator_is_applied_before_the_event_is_counted(
     assert sums == pytest.approx(
         (wanted.scores.sum(), wanted.scores @ wanted.hits, wanted.hits.sum()), abs=1e-3
     )
-    audited = run("audit", logs, *COLUMNS, "--event", name, "--with", out, "--resamples", "0")
+    given = *COLUMNS, "--event", name, "--with", out, "--resamples", "0"
+    audited = run("audit", logs, *given, "--json", tmp_path / "a.json")
     assert audited.exit_code == 0, audited.stderr
-    assert f"{N:,}" in audited.stdout
+    report = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    brier = np.mean((wanted.scores - wanted.hits) ** 2)
+    measure = next(one for one in report["measures"] if one["measure"] == "event_brier")
+    assert measure["before"] == pytest.approx(brier, abs=1e-5)
+    assert "--with c.json" in str(report)
 
 
 def test_a_calibrator_of_one_score_is_fitted_and_applied_too(
