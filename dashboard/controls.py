@@ -19,6 +19,7 @@ from dashboard.compute.learn import source_of
 from dashboard.compute.split import methods_for
 from dashboard.headless import opening_event
 from dashboard.readers import FORMATS, Upload
+from dashboard.readers.refusal import visible
 from dashboard.samples import Sample, samples
 from dashboard.settings import (
     NO_METHOD,
@@ -280,7 +281,9 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
 
 def _choose_event(upload: Upload) -> ChosenEvent:
     if upload.summary is not None:
-        st.markdown("Event: the outcome is 1, which is all that a summary counts.")
+        column, (_, one) = upload.counted_event
+        event = escape_markdown(visible(f"{column} = {one}", 60))
+        st.markdown(f"Event: {event}, the one that was counted.")
         return OneClass(1)
     if upload.class_names is None:
         st.markdown("Event: the top prediction, which is all that this file holds.")

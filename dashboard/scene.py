@@ -88,4 +88,5 @@ class Scene:
     @property
     def event_words(self) -> EventWords:
         """How the event is called and spoken of."""
-        return event_words(self.settings.event, self.class_names, outcome_name(self.upload))
+        names = self.class_names if self.upload.summary is None else self.upload.counted_event[1]
+        return event_words(self.settings.event, names, outcome_name(self.upload))

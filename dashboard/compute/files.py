@@ -22,7 +22,7 @@ from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.together import sheets_of, ways_of
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.summaries import added_up
+from dashboard.summaries import added_up, counted
 from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_sentence
 
 MOST_FILES = 8
@@ -74,6 +74,8 @@ def read_files(sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS
     """
 
     def make() -> Upload:
+        if options.many == "counted":
+            return counted(read_files(sources, replace(options, many="auto")))
         files = [ParsedFile(one.name, one.digest, _content(one, options)) for one in sources]
         return added_up(files) or split_by_date(understand(files, options))
 

@@ -43,6 +43,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
     "header": {"Names": True, "Data": False},
     "sets": {"One": "one"},
     "leave_out": {"1": True},
+    "many": {"Counted": "counted", "Every": "every"},
 }
 """Fields of `ReadingOptions` that are one of a few values, each as the address writes it."""
 
@@ -58,6 +59,7 @@ _KEYS: Mapping[str, str] = {
     "class_names": "class_names",
     "prevalence": "prevalence",
     "split_at": "split_at",
+    "many": "rows",
 }
 """Each field's key in the address."""
 
@@ -351,6 +353,17 @@ def show_reset() -> None:
             on_click=reset,
             icon=":material/undo:",
         )
+
+
+def show_every_row() -> None:
+    """Show a button that reads the rows of a file again that were counted."""
+    st.button(
+        words.EVERY_ROW,
+        key="every_row",
+        on_click=change,
+        kwargs={"many": "every"},
+        icon=":material/undo:",
+    )
 
 
 def one_of(field: str, options: ReadingOptions) -> None:

@@ -22,6 +22,7 @@ from dashboard.readers.recognition.refused import usable_rows
 from dashboard.readers.records import Arrays, Contents, FileTable, Preview, cell_of
 from dashboard.readers.refusal import Question, visible
 from dashboard.samples import Sample
+from dashboard.summaries import ask_of_many
 from dashboard.take_home import page as take_home
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
@@ -111,7 +112,11 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     if isinstance(outcome, Upload) and outcome.summary is not None:
         with st.expander(_line(outcome, headed=headed), key="about_summary"):
             _show_reading(outcome, checks=())
+            if outcome.options.many == "counted":
+                choices.show_every_row()
         return outcome
+    if isinstance(outcome, Upload):
+        outcome = ask_of_many(outcome) or outcome
     above = st.container()
     with above:
         upload = _show_top(outcome, sources)

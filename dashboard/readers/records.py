@@ -504,6 +504,7 @@ class ReadingOptions:
     leave_out: bool = False  # rows that cannot be used, instead of asking about them
     together: tuple[str, ...] = ()
     split_at: tuple[str, ...] = ()  # a column of dates, and the first month or year to test on
+    many: Literal["auto", "counted", "every"] = "auto"  # rows: counted by score, or each kept
 
     def with_roles(self, *roles: tuple[str, ColumnRole]) -> dict[str, Any]:
         """Return the change of an answer that sets roles beside those that were set already."""

@@ -57,6 +57,8 @@ class Upload(FileSentences):
     options: ReadingOptions = field(default_factory=ReadingOptions, repr=False)
     summary: AnySummary | None = None  # of the rows, where files are summaries
     summaries: Mapping[str, AnySummary] = field(default_factory=dict, repr=False)  # by their names
+    # Of a summary: what its event is called, as the name of a column and those of both outcomes.
+    counted_event: tuple[str, tuple[str, str]] = ("outcome", ("0", "1"))
 
     @property
     def sets(self) -> Mapping[str, Rows]:

@@ -45,7 +45,7 @@ class EventWords:
 def outcome_name(upload: Upload) -> str | None:
     """Return the name of the column of the true class; None where a file has none, or several."""
     if upload.summary is not None:
-        return "outcome"
+        return upload.counted_event[0]
     named = zip(upload.preview.headings, upload.preview.roles, strict=False)
     names = [name for name, role in named if role == "outcome" and name]
     return names[0] if len(names) == 1 and upload.class_names is not None else None

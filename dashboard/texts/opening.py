@@ -316,6 +316,7 @@ VALUES_HELP = (
 )
 AS_DETECTED = "detected"
 DETECT_AGAIN = "Reset to detected"
+EVERY_ROW = "Keep every row"
 NOT_STATED = "not stated"
 FIRST_LABEL = "Labels count from"
 FIRST_LABEL_HELP = "The number of the first class in the labels."
