@@ -8,7 +8,7 @@ class CalibrationInputError(ValueError):
     ----------
     field : str
         Name of the argument or of the part of a file that is at fault.
-    found : str
+    actual : str
         What was found there.
     expected : str
         What is expected instead.

@@ -46,7 +46,7 @@ class Sizes:
         return Sizes(self.n_rows + other.n_rows, self.classes)
 
 
-def fit_files(
+def fit_to_files(
     calibrator: VectorMap, columns: Columns, run: Workers
 ) -> tuple[BatchFit, tuple[str, ...]]:
     """Fit a smooth map to the rows of files, and tell of which classes.

@@ -45,7 +45,7 @@ def frequencies_rise(scores: Numbers, hits: Hits, n_bins: int) -> bool:
     return True
 
 
-def sweep_bins(scores: Numbers, hits: Hits) -> int:
+def monotone_bins(scores: Numbers, hits: Hits) -> int:
     """Roelofs 2022: the largest number of bins before the frequency first falls."""
     n_bins = 1
     while n_bins < min(500, len(scores)) and frequencies_rise(scores, hits, n_bins + 1):
@@ -54,7 +54,7 @@ def sweep_bins(scores: Numbers, hits: Hits) -> int:
 
 
 def sweep_ece(scores: Numbers, hits: Hits, norm: int) -> float:
-    return reference.ece(scores, hits, sweep_bins(scores, hits), "equal_mass", norm)
+    return reference.ece(scores, hits, monotone_bins(scores, hits), "equal_mass", norm)
 
 
 def classwise_errors(probabilities: Table, labels: Sequence[int], n_bins: int) -> list[float]:

@@ -1,12 +1,13 @@
 """A fitted calibrator as an ONNX model; needs the extra ``onnx``."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-from calibcore.calibrators.base import FittedCalibrator, FittedGroupMap, FittedScoreMap
+from calibcore.calibrators.base import FittedCalibrator, FittedScoreMap
 from calibcore.calibrators.ensembles.beta import (
     DEEPEST,
     OVERFLOWING,
@@ -16,7 +17,6 @@ from calibcore.calibrators.ensembles.beta import (
     FittedBetaEnsemble,
 )
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
-from calibcore.calibrators.gaussian_process import FittedGaussianProcess
 from calibcore.calibrators.lifts import (
     FittedChain,
     FittedLift,
@@ -49,7 +49,13 @@ from calibcore.probabilities import (
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
 
-_NOT_DRAWN = FittedGaussianProcess, FittedGroupMap
+_DRAWN = (
+    FittedTemperature, FittedLinear, FittedEnsembleTemperature, FittedBetaEnsemble, FittedChain,
+    FittedOneVsRest, FittedPerRank, FittedPooledClasses, FittedPooledScores, FittedScoreChain,
+    FittedPlatt, FittedQuadratic, FittedBeta, FittedSpline, FittedCentred, FittedIsotonic,
+    FittedOffset, FittedHistogram, FittedBBQ, FittedVennAbers,
+)  # fmt: skip
+"""Kinds of maps that are written, if all maps inside them are."""
 
 _CLASSES = 1
 """Axis of the classes."""
@@ -116,9 +122,12 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
 
 def has_model(fitted: object) -> bool:
     """Return whether `onnx_model` takes a fitted map, without drawing it."""
-    inside = vars(fitted).values() if isinstance(fitted, FittedCalibrator) else ()
-    parts = [one for value in inside for one in (value if isinstance(value, tuple) else (value,))]
-    return not isinstance(fitted, _NOT_DRAWN) and all(map(has_model, parts))
+    if not isinstance(fitted, _DRAWN):
+        return False
+    inside = chain.from_iterable(
+        value if isinstance(value, tuple) else (value,) for value in vars(fitted).values()
+    )
+    return all(has_model(one) for one in inside if isinstance(one, FittedCalibrator))
 
 
 class _Graph:
@@ -259,7 +268,7 @@ def _drawn(graph: _Graph, fitted: object, x: str) -> str:  # noqa: PLR0911 - one
 
 def _refusal(fitted: object) -> CalibrationInputError:
     kind = type(fitted).__name__.removeprefix("Fitted")
-    wanted = "one of the catalogue but a Gaussian process and one by group"
+    wanted = "one of the catalogue but a Gaussian process and those of groups"
     return CalibrationInputError("calibrator", kind, wanted)
 
 

@@ -12,7 +12,7 @@ from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, resam
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight
 
-MOST_BINS = 500
+MOST_MONOTONE_BINS = 500
 """Bins at which the sweep ends; ten million calibrated rows stop near 150."""
 
 
@@ -54,7 +54,8 @@ def sweep_ece(
     `ece` with equal-mass bins, as many as the largest b for which the observed frequency never
     falls from bin to bin with 2, 3, ... b bins; empty bins are passed over. Bins end where those of
     `calibcore.binning.bin_scores` do, so rows of equal score share one. There are at most as many
-    bins as rows, and at most `MOST_BINS`, which hits that are separable by score would exceed.
+    bins as rows, and at most `MOST_MONOTONE_BINS`, which hits that are separable by score would
+    exceed.
 
     The authors' program shares out the rows in the order they are sorted, ties or not, puts row i
     of N (from 0) into bin floor(i b / N), and stops at N - 1 bins.
@@ -75,16 +76,16 @@ def sweep_ece(
 
 def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
     """Return the `sweep_ece` of score-tallied rows, vectorised over resamples."""
-    n_bins = sweep_bins(counted)
+    n_bins = monotone_bins(counted)
     errors = counted.once(_EqualBins).errors(n_bins.ravel(), counted.once(gaps_in_rows), norm)
     return errors.reshape(n_bins.shape)
 
 
-def sweep_bins(counted: Tally) -> NDArray[np.int64]:
+def monotone_bins(counted: Tally) -> NDArray[np.int64]:
     """Return the number of bins that `sweep_ece` takes; resamples all at once."""
     counts, hits, shape = resample_rows(counted)
     bins = counted.once(_EqualBins)
-    most = min(MOST_BINS, counted.n_samples)
+    most = min(MOST_MONOTONE_BINS, counted.n_samples)
     numbers = np.full(len(counts), most)
     active = np.arange(len(counts))
     # Blocks that rise one by one rise in any bins, so there is nothing to sweep.

@@ -16,7 +16,7 @@ from calibcore.calibrators.batches import BatchFit
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.summary import AnySummary
-from dashboard.batch_fit import fit_files
+from dashboard.batch_fit import fit_to_files
 from dashboard.class_columns import KINDS, STAR, ClassColumns
 from dashboard.counting import Columns, Workers, count_parts, some, workers_here
 from dashboard.engines import workers_on_dask
@@ -94,11 +94,11 @@ class Counting:
     ) -> tuple[CalibratorFile, BatchFit]:
         """Fit a smooth map of all classes to the rows of files.
 
-        Raises `CalibrationInputError` as `dashboard.batch_fit.fit_files` does.
+        Raises `CalibrationInputError` as `dashboard.batch_fit.fit_to_files` does.
         """
         assert self.columns.classes is not None  # noqa: S101 - whoever calls this knows
         with self.workers(files, tell) as run:
-            fit, classes = fit_files(calibrator, self.columns, run)
+            fit, classes = fit_to_files(calibrator, self.columns, run)
         file = CalibratorFile(
             fit.fitted, self.columns.classes.values, classes, n_rows=fit.n_rows,
             made_by=version("fractile"), date=datetime.now(UTC).date().isoformat(),

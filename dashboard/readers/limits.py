@@ -1,6 +1,6 @@
-"""What a file may have, and what the process that parses it may take.
+"""What a file may have, of whatever format, and what the process that parses it may take.
 
-What one reader alone heeds, such as how deep pickles nest, stands there. The server is told the
+The server is told the
 size of an upload in ``dashboard/.streamlit/config.toml``, nginx in ``docs/service/nginx.conf``.
 """
 
@@ -28,6 +28,8 @@ MAX_OBJECTS = 512 * MB  # bytes of the Python objects of a document, more than o
 MAX_DEPTH = 32  # of lists and objects of JSON within each other
 MAX_BYTES = 1 << 62  # of an array, as its shape says, which is more than a processor can address
 MAX_STEPS = 2_000_000  # of a pickle
+MAX_PICKLED = 16  # containers of a pickle within each other
+MAX_NESTED = 8  # lists and structures of a column within each other
 TIMES, TIMES_WORKBOOK = 4, 40  # its own size, which a file may take in memory or unpacked
 SPARE = 256 * MB  # bytes that any may take beyond that
 

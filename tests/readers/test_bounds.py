@@ -116,10 +116,11 @@ def test_the_page_on_safety_lists_the_limits_in_force() -> None:
         f"| safetensors, pickle | {of.MAX_ARRAYS:,} arrays by name |",
         f"| JSON | {of.MAX_DOCUMENT // mb} MB as one document,",
         f"{of.MAX_OBJECTS // mb} MB of objects made of it, {of.MAX_TEXT // mb} MB as lines",
-        f"{of.MAX_DEPTH} lists or objects within each other |",
+        f"{of.MAX_DEPTH} lists or objects within each other, {of.MAX_COLUMNS:,} columns |",
+        f"lists or structures of a column more than {of.MAX_NESTED} deep are not read |",
         f"members of {of.TIMES} times the file and {of.SPARE // mb} MB once unpacked",
         f"of a workbook {of.TIMES_WORKBOOK} times",
-        f"| pickle | {of.MAX_STEPS:,} steps |",
+        f"| pickle | {of.MAX_STEPS:,} steps, {of.MAX_PICKLED} containers within each other |",
         f"{small.cpu_seconds} seconds of computing ({large.cpu_seconds} from 50 MB on)",
         f"{small.seconds:g} seconds of waiting",
     ):

@@ -22,12 +22,11 @@ from dashboard.readers.formats.cells import (
     joined,
 )
 from dashboard.readers.formats.heading import is_number
-from dashboard.readers.limits import MAX_COLUMNS
+from dashboard.readers.limits import MAX_COLUMNS, MAX_NESTED
 from dashboard.readers.records import Column, FileTable, Odd, by_number, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
-_MAX_DEPTH = 8
 _ONE = (str, int, float, bool, type(None))
 _CLASS_KEYS = (
     "label", "class", "class_name", "name", "category", "display_name", "display_names", "classes",
@@ -39,7 +38,7 @@ _SCORE_KEYS = (
     "score", "prob", "probability", "confidence", "proba", "p", "scores", "probs", "probabilities",
     "confidences", "probas", "logits", "logprob", "value",
 )  # fmt: skip
-_MAX_CLASSES, _MAX_RANKS = 4096, 100
+_MAX_CATEGORIES, _MAX_RANKS = 4096, 100
 _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
@@ -108,7 +107,7 @@ def columns_of(name: str, cells: pa.ChunkedArray, depth: int = 0) -> list[Column
     [('out.p', (1, 2)), ('out.id', (1,))]
     """
     kind = cells.type
-    if types.is_nested(kind) and depth >= _MAX_DEPTH:
+    if types.is_nested(kind) and depth >= MAX_NESTED:
         return [unread(name, "values nested too deeply")]
     if types.is_struct(kind):
         return _of_struct(name, cells, depth)
@@ -273,7 +272,7 @@ def arrow_of(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
     values: list[Any]
     if kinds <= {int, float, bool}:
         values = [None if cell is None else _as_float(cell) for cell in cells]
-    elif kinds == {dict} and depth < _MAX_DEPTH:
+    elif kinds == {dict} and depth < MAX_NESTED:
         names = dict.fromkeys(chain.from_iterable(filter(None, cells)))
         check_columns(len(names))
         parts = [arrow_of(member_of(cells, name), depth + 1).combine_chunks() for name in names]
@@ -366,7 +365,7 @@ def _columns_of_classes(
     even = bool(listed.size) and bool((listed == listed[0]).all())
     most = len(texts) * len(listed)
     if len(codes) == most or (not even and 2 * len(codes) >= most):
-        if len(texts) <= _MAX_CLASSES:
+        if len(texts) <= _MAX_CATEGORIES:
             if not even or (codes.reshape(len(listed), -1) != codes[: listed[0]]).any():
                 # Sorted by score, rows tell no order of the classes.
                 ordered = sorted(range(len(texts)), key=lambda k: by_number(texts[k]))

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from dashboard.readers.limits import MAX_STEPS
+from dashboard.readers.limits import MAX_PICKLED, MAX_STEPS
 from dashboard.readers.records import Array
 from dashboard.readers.refusal import FileError, plain, quoted
 
@@ -256,7 +256,7 @@ KNOWN: Mapping[tuple[str, str], Tag] = {
 
 _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""
-_MAX_HEADER_PROTOCOL, _MAX_DEPTH = 5, 16
+_MAX_HEADER_PROTOCOL = 5
 # Python loads codecs when they are first used; no file is to be the cause of an import.
 codecs.lookup("raw-unicode-escape")
 _STRING = re.compile(
@@ -377,8 +377,8 @@ class _Machine:
         target.values += values
         inner = [value.depth + 1 for value in values if isinstance(value, Items)]
         target.depth = max(target.depth, *inner, 1)
-        if target.depth > _MAX_DEPTH:
-            raise refused(f"more than {_MAX_DEPTH} levels of nesting", "nested")
+        if target.depth > MAX_PICKLED:
+            raise refused(f"more than {MAX_PICKLED} levels of nesting", "nested")
 
     def remember(self, index: int) -> None:
         if not 0 <= index <= len(self.data):

@@ -15,7 +15,7 @@ from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
 from calibcore.metrics.regression import calibration_intercept_of
-from calibcore.metrics.sweep import MOST_BINS, sweep_bins
+from calibcore.metrics.sweep import MOST_MONOTONE_BINS, monotone_bins
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference as loops
@@ -53,7 +53,7 @@ def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> Non
     for binning in KINDS:
         expected = reference.debiased_ece(scores, hits, n_bins, binning)
         assert metrics.debiased_ece(*one, n_bins=n_bins, binning=binning) == rooted(expected)
-    assert sweep_bins(tally(*one)) == reference.sweep_bins(scores, hits)
+    assert monotone_bins(tally(*one)) == reference.monotone_bins(scores, hits)
     for norm in NORMS:
         assert metrics.sweep_ece(*one, norm=norm) == close(reference.sweep_ece(scores, hits, norm))
     assert metrics.auroc(*one) == close(reference.auroc(scores, hits))
@@ -205,7 +205,7 @@ def test_one_bin_gives_the_overall_gap(one: EventCase) -> None:
         chance = rate * (1 - rate) / (len(one.hits) - 1)
         expected = math.sqrt(max(0.0, overall**2 - chance))
         assert metrics.debiased_ece(*one, n_bins=1) == rooted(expected)
-    if sweep_bins(tally(*one)) == 1:
+    if monotone_bins(tally(*one)) == 1:
         assert metrics.sweep_ece(*one) == pytest.approx(overall, abs=1e-14)
 
 
@@ -287,15 +287,15 @@ def test_a_slope_is_found_where_hits_and_misses_hardly_overlap() -> None:
 def test_the_sweep_ends_where_hits_are_separable(n_rows: int) -> None:
     scores = np.linspace(0, 1, n_rows)
     for hits in (scores > 0.5, np.zeros(n_rows), np.ones(n_rows)):
-        assert sweep_bins(tally(scores, hits)) == min(n_rows, MOST_BINS)
-    assert sweep_bins(tally(scores, scores < 0.5)) == 1
+        assert monotone_bins(tally(scores, hits)) == min(n_rows, MOST_MONOTONE_BINS)
+    assert monotone_bins(tally(scores, scores < 0.5)) == 1
 
 
 def test_the_sweep_takes_more_bins_for_more_rows(rng: np.random.Generator) -> None:
     found = []
     for n_rows in (100, 10_000, 1_000_000):
         scores = rng.random(n_rows)
-        found.append(int(sweep_bins(tally(scores, rng.random(n_rows) < scores))))
+        found.append(int(monotone_bins(tally(scores, rng.random(n_rows) < scores))))
     assert 1 <= found[0] < found[1] < found[2] < 150
 
 
