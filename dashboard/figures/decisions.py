@@ -40,8 +40,8 @@ def decision_graph(
     first = sides[0][1]
     top, bottom = 105 * first.prevalence or 1.0, -21 * first.prevalence
     figure, ends = go.Figure(), []
-    plain = Look(palette.neutral, "dot", 1.5)
-    drawn = [(say_rows(ALL), first.every, plain), (NONE, np.zeros(first.cutoff.size), plain)]
+    every, none = (Look(palette.neutral, dash, 1.5) for dash in ("dashdot", "dot"))
+    drawn = [(say_rows(ALL), first.every, every), (NONE, np.zeros(first.cutoff.size), none)]
     for (name, curve), look in zip(sides, side_looks(palette)[-len(sides) :], strict=True):
         drawn.append((name, curve.model, look))
     for name, values, look in drawn:

@@ -44,9 +44,13 @@ STEPS = (
 
 CURVE_CAPTION = (
     "Net benefit: events flagged, less false alarms weighted by the odds of the cut-off, per 100"
-    " rows. A model is of use where its line is above both flagging all rows and flagging none."
+    " rows. A model is of use where its line is above both flagging all rows and flagging none;"
+    " where it leaves the picture below, acting on its scores does more harm than flagging none."
 )
-COVERAGE_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
+COVERAGE_CAPTION = (
+    "Accuracy among the rows with the highest scores, by how many of them are kept. The others get"
+    " no decision by the model: a person or another test decides them."
+)
 
 CALLED, RIGHT, EVENTS_FLAGGED = "Flagged", "Of flagged: had the event", "Of events: flagged"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not flagged"
@@ -171,7 +175,7 @@ def _benefit(side: AtCutoff, harm: float) -> Cell:
     if not side.n_events or side.cutoff in {0, 1}:
         return Cell("\u2013")
     most, benefit = side.n_events / side.n_samples, side.net_benefit - harm
-    shown, note = f"{100 * benefit:.2f}", f"{benefit / most:.0%} of the highest"
+    shown, note = f"{100 * benefit:.2f}", f"{benefit / most:.0%} of a perfect model's"
     return Cell(shown.replace("-", MINUS), note.replace("-", MINUS))
 
 
