@@ -22,7 +22,7 @@ from calibcore.summary import (
     rows_of_groups,
 )
 from dashboard.readers import ParsedFile, digest_of
-from dashboard.readers.records import SUMMARY, FileTable, SliceColumn
+from dashboard.readers.records import SUMMARY, FileTable, GroupingColumn
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
 
@@ -178,14 +178,14 @@ def upload_of(summaries: Mapping[str, AnySummary], digest: str) -> Upload:
     )
 
 
-def _columns(summary: GroupedSummary) -> dict[str, SliceColumn]:
+def _columns(summary: GroupedSummary) -> dict[str, GroupingColumn]:
     """Return what groups are by: of each group, which are the ``groups`` of the rows, its value."""
     columns = {}
     for place, column in enumerate(summary.columns):
         values = [names[place] for names in summary.names]
         texts = sorted({*values})
         codes = np.array([texts.index(value) for value in values], dtype=np.int32)
-        columns[column] = SliceColumn(visible(column, 60), codes, tuple(map(visible, texts)))
+        columns[column] = GroupingColumn(visible(column, 60), codes, tuple(map(visible, texts)))
     return columns
 
 

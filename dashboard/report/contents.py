@@ -26,7 +26,7 @@ from dashboard.compute.comparison import (
 )
 from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
-from dashboard.compute.subgroups import find_drift, find_groups, find_slices
+from dashboard.compute.subgroups import find_drift, find_groups, find_subgroups
 from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.document.blocks import (
     Block,
@@ -317,19 +317,19 @@ def _measures(scene: Scene, inference: Inference | None) -> Section:
 def _subgroups(scene: Scene) -> Iterator[Block]:
     """Return the subgroups of each column."""
     groups = find_groups(scene)
-    slicings = groups.slicings
+    subgroupings = groups.subgroupings
     noted: set[str] = set()
-    for by in [one.by for one in slicings[:MOST_COLUMNS]]:
-        order = order_of(find_slices(scene, by))
+    for by in [one.by for one in subgroupings[:MOST_COLUMNS]]:
+        order = order_of(find_subgroups(scene, by))
         shown = order[:MOST_SUBGROUPS]
         worst, picture, table, note = subgroups(scene, by, shown)
         cut = words.largest_shown(shown.size, order.size)
         notes = [*(line for line in note.lines if line not in noted), cut]
         yield from (worst, picture, table, lines(note.key, notes))
         noted.update(note.lines)
-    if slicings[1:]:
+    if subgroupings[1:]:
         yield lines("over all", [say_rows(groups.over_all())])
-    if not slicings:
+    if not subgroupings:
         yield lines("none", [words.NO_GROUPS])
 
 
@@ -402,7 +402,7 @@ def _limits(scene: Scene, request: ReportRequest) -> Section:
     """Return what the figures do not say, and what was not looked at."""
     upload = scene.upload
     looked = [words.only_event(scene.event_words.plain), *_part(scene)]
-    if not find_groups(scene).slicings:
+    if not find_groups(scene).subgroupings:
         looked.append(words.NO_GROUPS)
     if find_drift(scene) is None:
         looked.append(NO_DRIFT if is_designed(scene.rows) else words.NO_DATES)

@@ -146,7 +146,7 @@ def test_a_number_that_is_none_leaves_the_default() -> None:
 
 # What was reached opens again ------------------------------------------------------------------
 
-CHOOSERS = ("paper_table", "variant", "slice_opened")
+CHOOSERS = ("paper_table", "variant", "subgroup_opened")
 """Controls that only offer what something else then sets."""
 
 
@@ -241,7 +241,7 @@ def test_a_class_and_a_subgroup_that_are_opened_open_from_the_address(states: li
     next(one for one in page.button if one.key == "open_2").click().run()
     assert page.query_params["class"] == "Shirt"
     page = turn_to(page, "subgroups")
-    chooser = page.selectbox(key="slice_opened")
+    chooser = page.selectbox(key="subgroup_opened")
     chooser.set_value(chooser.options[0]).run()
     assert page.query_params["only_which"] == chooser.options[0]
     reached = states[-1]

@@ -21,7 +21,7 @@ from dashboard.compute.comparison import (
     settings_of,
 )
 from dashboard.compute.processes import MOST_RESTARTS
-from dashboard.compute.split import slicings_for
+from dashboard.compute.split import subgroupings_for
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -241,7 +241,7 @@ def _show_contest(scene: Scene, shown: _View, *, intervals: bool) -> None:
     bar = st.empty()
     _show_refused(shown.contest)
     for one in shown.contestants:
-        columns = [way.by for way in slicings_for(scene.upload, settings_of(scene, one.key))]
+        columns = [way.by for way in subgroupings_for(scene.upload, settings_of(scene, one.key))]
         if columns:
             st.markdown(f":small[{words.grouped_by(one.key, columns)}]")
     _show_table(scene, shown)
