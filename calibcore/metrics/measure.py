@@ -157,7 +157,7 @@ class Measure:
         Whether it is in the short list.
     compares_pairs : bool, default False
         Whether it compares pairs of rows, which takes longer than all others together: it is
-        computed alone, and contests leave it out.
+        computed alone, and comparisons leave it out.
     is_tested_only : bool, default False
         Whether it is compared with perfect calibration alone: its value does not say how far the
         scores are from it, so it has no interval and its change none.

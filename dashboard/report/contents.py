@@ -20,8 +20,8 @@ from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
     FoldPlan,
-    estimate_contest,
-    run_contest,
+    estimate_comparison,
+    run_comparison,
     usual,
 )
 from dashboard.compute.files import set_sentences
@@ -129,7 +129,9 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
         section(scene, words.SUBGROUPS, "subgroups", *_subgroups(scene)),
         section(scene, words.DECISIONS, "decisions", *decisions(scene, request.decisions)),
         *_calibrator(scene),
-        section(scene, words.CONTEST, "contest", *_contest(scene, compared, request.dealt)),
+        section(
+            scene, words.COMPARISON, "comparison", *_comparison(scene, compared, request.dealt)
+        ),
         _limits(scene, request),
         _rerun(scene, request),
     )
@@ -154,9 +156,11 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
     keys = usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = estimate_contest(scene, keys, request.dealt) <= QUICK_SECONDS
-    contest = run_contest(scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick)
-    return None if contest.missing else contest
+    quick = estimate_comparison(scene, keys, request.dealt) <= QUICK_SECONDS
+    compared = run_comparison(
+        scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick
+    )
+    return None if compared.missing else compared
 
 
 def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Section:
@@ -333,7 +337,9 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
         yield lines("none", [words.NO_GROUPS])
 
 
-def _contest(scene: Scene, results: ComparisonResults | None, dealt: FoldPlan) -> tuple[Block, ...]:
+def _comparison(
+    scene: Scene, results: ComparisonResults | None, dealt: FoldPlan
+) -> tuple[Block, ...]:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if results is None or len(results.contestants) < 2:
         return (lines("none", [words.NOT_COMPARED]),)

@@ -33,7 +33,7 @@ FIELDS = {
 
 SUMMARY, DATA, GRAPHS, MEASURES = "Summary", "Data", "Cumulative and fractile graphs", "Measures"
 SUBGROUPS, DECISIONS, CALIBRATOR = "Subgroups", "Decisions", "Calibrator"
-CONTEST, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
+COMPARISON, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
 
 MODEL_CARD = {
     SUMMARY: "quantitative analyses",
@@ -55,7 +55,7 @@ TRIPOD = {
     SUBGROUPS: "14, 23a, 23b",
     DECISIONS: "12e, 27",
     CALIBRATOR: "12f, 24",
-    CONTEST: "12f, 24",
+    COMPARISON: "12f, 24",
     LIMITS: "26",
     RERUN: "18f",
 }

@@ -231,7 +231,7 @@ def test_what_a_table_of_a_paper_sets_opens_from_the_address(states: list[object
             assert figures.loc["ECE, equal-width bins", "After"] == "1.7%"
     compared = turn_to(page, "calibrators")
     again = reopened(compared)
-    for key in ("methods_seen", "contest_measures_seen"):
+    for key in ("methods_seen", "calibrators_measures_seen"):
         assert again.multiselect(key=key).value == compared.multiselect(key=key).value
     assert again.selectbox(key="by_seen").value == "kde_ece"
 

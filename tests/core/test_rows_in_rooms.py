@@ -1,4 +1,4 @@
-"""Weighted rows and rows in clusters: groups, decisions, contests, drift, calibrators."""
+"""Weighted rows and rows in clusters: groups, decisions, comparisons, drift, calibrators."""
 
 from collections.abc import Callable
 from typing import Any
@@ -328,7 +328,7 @@ def test_decisions_at_a_stated_prevalence_count_as_many_events() -> None:
     assert found.precision.high - found.precision.low == pytest.approx(width, rel=0.1)
 
 
-# Contests, models, learning curves ------------------------------------------------------------
+# Comparisons, models, learning curves ------------------------------------------------------------
 
 BRIER, NLL = (next(one for one in METRICS if one.key == key) for key in ("event_brier", "nll"))
 LOGITS = RNG.normal(0, 1.5, (N, 3)).round(2)
@@ -337,7 +337,7 @@ CLASSES = with_design(LogitSet(LOGITS, LABELS), sample_weight=WEIGHTS)
 EVENT = OneClass(1)
 
 
-def test_a_contest_weighs_rows_and_cuts_no_cluster() -> None:
+def test_a_comparison_weighs_rows_and_cuts_no_cluster() -> None:
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     fold = deal_folds(told)
     found = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())

@@ -369,7 +369,7 @@ def test_parts_of_very_many_rows_are_fitted_as_rows(
     assert found.warnings == wanted.warnings
 
 
-def test_decisions_and_contests_take_a_summary() -> None:
+def test_decisions_and_comparisons_take_a_summary() -> None:
     rows = drawn(2000, digits=2)
     mine, its = Summary.of(*rows).event_scores, EventScores(*rows)
     curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
