@@ -25,7 +25,7 @@ from calibcore.calibrators.lifts import (
     FittedPooledClasses,
     FittedPooledScores,
 )
-from calibcore.calibrators.linear.fitted import FARTHEST, RULED_OUT, FittedLinear
+from calibcore.calibrators.linear.fit import FARTHEST, RULED_OUT, FittedLinear
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.centred import FittedCentred

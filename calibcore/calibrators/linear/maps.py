@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, weighed_rows
-from calibcore.calibrators.linear.fitted import (
+from calibcore.calibrators.linear.fit import (
     CalibrationRows,
     FittedLinear,
     Inputs,

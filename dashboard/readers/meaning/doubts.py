@@ -14,10 +14,10 @@ from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.strips import row_strips
 from calibcore.validation import Floats
-from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.repeated import repeated
 from dashboard.readers.meaning.scale import Scale
 from dashboard.readers.meaning.spelling import folded
+from dashboard.readers.meaning.value_summary import few_decimals
 from dashboard.readers.records import (
     SET_NAMES,
     Array,
