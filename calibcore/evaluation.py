@@ -126,17 +126,6 @@ GRAPH_KNOTS = 6
 class Side:
     """Everything about the event on one set, before or after calibration.
 
-    Attributes
-    ----------
-    event : EventScores
-        Score and hit, row by row.
-    counted : Tally
-        The same, counted by score.
-    curves : CumulativeCurves
-        Graphs (a) and (b), and the KS error.
-    binned : BinnedReliability
-        Reliability diagram: equal-width bins with Wilson intervals.
-
     Notes
     -----
     What only pictures show is computed when first asked for, and kept with ``counted``. Resamples
@@ -144,9 +133,13 @@ class Side:
     """
 
     event: EventScores
+    """Score and hit, row by row."""
     counted: Tally
+    """The same, counted by score."""
     curves: CumulativeCurves
+    """Graphs (a) and (b), and the KS error."""
     binned: BinnedReliability
+    """Reliability diagram: equal-width bins with Wilson intervals."""
 
     @property
     def bins(self) -> BinTable:
@@ -215,30 +208,23 @@ class Side:
 
 @result_class
 class SetResult:
-    """The evaluation on one set.
-
-    Attributes
-    ----------
-    before, after : Side
-        The event uncalibrated and calibrated.
-    comparisons : sequence of Comparison
-        One a measure, in the order of `METRICS`; of an evaluation, made when first asked for.
-    changed_decisions : int
-        Rows whose most probable class is another one after calibration.
-    past_half : int or None
-        Rows whose decision a score map keeps though its score, of one of two classes, has come to
-        the other side of one half; None for other maps and data.
-    commonest : float or None
-        Share of the rows of the commonest class: the accuracy of always predicting it; None where
-        the classes of the rows are not known.
-    """
+    """The evaluation on one set."""
 
     before: Side
     after: Side
+    """The event uncalibrated and calibrated."""
     comparisons: Sequence[Comparison]
+    """One a measure, in the order of `METRICS`; of an evaluation, made when first asked for."""
     changed_decisions: int
+    """Rows whose most probable class is another one after calibration."""
     past_half: int | None = None
+    """Rows whose decision a score map keeps though its score, of one of two classes, has come to
+    the other side of one half; None for other maps and data.
+    """
     commonest: float | None = None
+    """Share of the rows of the commonest class: the accuracy of always predicting it; None where
+    the classes of the rows are not known.
+    """
 
     @property
     def n_samples(self) -> int:

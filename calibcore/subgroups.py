@@ -35,54 +35,43 @@ RowOrder = Literal["errors", "scores", "file"]
 
 @result_class
 class SubgroupShares:
-    """A share of the rows of each subgroup, with its interval.
-
-    Attributes
-    ----------
-    share : ndarray of float64, shape (n_subgroups,)
-        NaN in a subgroup without rows.
-    low, high : ndarray of float64, shape (n_subgroups,)
-        Ends of its Wilson interval of 95%; NaN in a subgroup without rows.
-    """
+    """A share of the rows of each subgroup, with its interval."""
 
     share: Floats
+    """NaN in a subgroup without rows; shape (n_subgroups,)."""
     low: Floats
     high: Floats
+    """Ends of its Wilson interval of 95%; NaN in a subgroup without rows; shape (n_subgroups,)."""
 
 
 @result_class
 class SubgroupScreen(Screen):
-    """Every subgroup of one set by itself, and whether chance explains how far it is off.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_subgroups,)
-        Rows of each subgroup.
-    mean_score : ndarray of float64, shape (n_subgroups,)
-        Mean score; NaN in a subgroup without rows, as all that follows.
-    frequency : SubgroupShares
-        Observed frequency of the event.
-    ks_error : ndarray of float64, shape (n_subgroups,)
-        Largest absolute gap of the subgroup's own running totals, in probability units.
-    p_value : ndarray of float64, shape (n_subgroups,)
-        Of the KS error, in the limit of many rows; NaN where the subgroup is not evaluated.
-    adjusted : ndarray of float64, shape (n_subgroups,)
-        Careful with few rows, and adjusted by `calibcore.inference.holm` for the subgroups that are
-        evaluated; NaN elsewhere.
-    least : int
-        A subgroup with fewer rows is not evaluated.
-    remains : ndarray of bool, shape (n_subgroups,)
-        Which subgroups were off before calibration and keep most of that mean gap, as of `since`.
-    """
+    """Every subgroup of one set by itself, and whether chance explains how far it is off."""
 
     rows: Labels
+    """Rows of each subgroup; shape (n_subgroups,)."""
     mean_score: Floats
+    """Mean score; NaN in a subgroup without rows, as all that follows; shape (n_subgroups,)."""
     frequency: SubgroupShares
+    """Observed frequency of the event."""
     ks_error: Floats
+    """Largest absolute gap of the subgroup's own running totals, in probability units; shape
+    (n_subgroups,).
+    """
     p_value: Floats
+    """Of the KS error, in the limit of many rows; NaN where the subgroup is not evaluated; shape
+    (n_subgroups,).
+    """
     adjusted: Floats
+    """Careful with few rows, and adjusted by `calibcore.inference.holm` for the subgroups that are
+    evaluated; NaN elsewhere; shape (n_subgroups,).
+    """
     least: int
+    """A subgroup with fewer rows is not evaluated."""
     remains: NDArray[np.bool_]
+    """Which subgroups were off before calibration and keep most of that mean gap, as of `since`;
+    shape (n_subgroups,).
+    """
 
     @property
     def n_subgroups(self) -> int:

@@ -366,15 +366,10 @@ _GRID = np.geomspace(1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0], 41)
 
 @result_class
 class FittedTemperature(FittedVectorMap):
-    """A fitted temperature.
-
-    Attributes
-    ----------
-    temperature : float
-        Divides the logits; above 1 where the model was overconfident.
-    """
+    """A fitted temperature."""
 
     temperature: Positive
+    """Divides the logits; above 1 where the model was overconfident."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute softmax(logits / temperature)."""
