@@ -24,13 +24,7 @@ from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
-from calibcore.fitting import (
-    FoldedScoreMap,
-    FoldedVectorMap,
-    check_pooled,
-    fit_split,
-    prepare,
-)
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit_split, prepare
 from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping, groupings_of
 from calibcore.inference import Inference, Plan, infer

@@ -10,19 +10,13 @@ import numpy as np
 
 from calibcore import inference
 from calibcore.binning import BinTable
-from calibcore.calibrators.base import (
-    FittedMap,
-    FittedScoreMap,
-)
+from calibcore.calibrators.base import FittedMap, FittedScoreMap
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, past_half
-from calibcore.fitting import (
-    PreparedSet,
-    calibrated_event,
-)
+from calibcore.fitting import PreparedSet, calibrated_event
 from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import rank_interval
 from calibcore.inference.off_ranges import OffRange, ranges_of

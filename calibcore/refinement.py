@@ -22,15 +22,7 @@ from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import fold_maps
 from calibcore.inference import Interval
-from calibcore.metrics import (
-    METRICS,
-    EventMeasure,
-    RowMeasure,
-    brier,
-    event_brier,
-    event_nll,
-    nll,
-)
+from calibcore.metrics import METRICS, EventMeasure, RowMeasure, brier, event_brier, event_nll, nll
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.splits import Folds, deal_folds

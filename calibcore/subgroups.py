@@ -454,11 +454,7 @@ _LIKELY = 0.8
 
 
 def settled_group(
-    labels: Labels,
-    places: Places,
-    score_of: Callable[[int], Floats],
-    *,
-    in_time: bool = False,
+    labels: Labels, places: Places, score_of: Callable[[int], Floats], *, in_time: bool = False
 ) -> int | None:
     """Find the group of which it is least by chance that all rows have the outcome they have.
 

@@ -7,14 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from calibcore.comparison import (
-    Contestant,
-    EvaluatedOn,
-    Standing,
-    can_rank,
-    penalty,
-    sides_shown,
-)
+from calibcore.comparison import Contestant, EvaluatedOn, Standing, can_rank, penalty, sides_shown
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.document.blocks import Cell, Place, Row, Table

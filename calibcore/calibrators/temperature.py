@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import (
-    FittedVectorMap,
-    Positive,
-    VectorMap,
-    weighed_rows,
-)
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap, weighed_rows
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
 from calibcore.calibrators.method import Choice
 from calibcore.probabilities import (

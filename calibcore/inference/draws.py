@@ -164,12 +164,7 @@ def tally_of(event: EventScores) -> Tally:
     if isinstance(event, CountedScores):
         return event.counted
     return tally(
-        event.scores,
-        event.hits,
-        event.rest,
-        event.weights,
-        event.clusters,
-        prior=event.prior,
+        event.scores, event.hits, event.rest, event.weights, event.clusters, prior=event.prior
     )
 
 

@@ -136,11 +136,7 @@ def classes_of(scene: Scene) -> BothScreens | None:
 
 
 def steps_of(
-    scene: Scene,
-    inference: Inference | None,
-    classes: BothScreens | None,
-    *,
-    compare: bool = True,
+    scene: Scene, inference: Inference | None, classes: BothScreens | None, *, compare: bool = True
 ) -> list[Step]:
     """Return the advice, of which a calibrator that is to be tried first comes last.
 

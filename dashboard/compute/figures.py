@@ -13,12 +13,7 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.subgroups import SubgroupResults
 from dashboard.compute.uncertainty import class_bins
 from dashboard.document.blocks import Picture, Pictures
-from dashboard.figures import (
-    Diagram,
-    bins_graph,
-    class_picture,
-    reliability_diagram,
-)
+from dashboard.figures import Diagram, bins_graph, class_picture, reliability_diagram
 from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import period_plot, subgroup_plot

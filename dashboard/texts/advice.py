@@ -326,10 +326,7 @@ def classes(evidence: Evidence) -> Step | None:
     text += "." if after is None or evidence.method == NO_METHOD else " after calibration."
     if after is None:
         text += " This calibrator corrects only the selected event."
-    return Step(
-        f"**Check the classes.** {text}",
-        *_CLASSES,
-    )
+    return Step(f"**Check the classes.** {text}", *_CLASSES)
 
 
 HEADING, NEXT = "Recommendations", "Recommended"

@@ -200,10 +200,7 @@ def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
 
 
 def command(
-    upload: Upload,
-    settings: Settings,
-    n_resamples: int = 1000,
-    acting: Sequence[str] = (),
+    upload: Upload, settings: Settings, n_resamples: int = 1000, acting: Sequence[str] = ()
 ) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 

@@ -122,11 +122,7 @@ def choose_group(upload: Upload, settings: Settings) -> str | None:
     if st.session_state.get(_KEY) not in offered:
         st.session_state.pop(_KEY, None)
     chosen = st.selectbox(
-        words.CALIBRATE_BY,
-        offered,
-        key=_KEY,
-        **address.IN_ADDRESS,
-        help=words.CALIBRATE_BY_HELP,
+        words.CALIBRATE_BY, offered, key=_KEY, **address.IN_ADDRESS, help=words.CALIBRATE_BY_HELP
     )
     st.markdown(f":small[:material/warning: {words.KNOWN_GROUPS}]")
     return chosen

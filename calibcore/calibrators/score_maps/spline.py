@@ -17,13 +17,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import MINUS, Description, DescriptionTable, Recipe, percent
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch, WholeNumber
-from calibcore.reliability import (
-    FitTo,
-    FrequencyCurve,
-    SplineFit,
-    running_totals,
-    spline_frequency,
-)
+from calibcore.reliability import FitTo, FrequencyCurve, SplineFit, running_totals, spline_frequency
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS, CubicSpline, Runout, check_knots
 from calibcore.validation import Floats, Hits

@@ -1062,12 +1062,7 @@ _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")
 
 
 def _of_prediction(
-    scores: Scores,
-    own: Evidence,
-    score: Feature,
-    truths: _Truths,
-    alone: Evidence,
-    given: Given,
+    scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence, given: Given
 ) -> Iterator[Hypothesis]:
     for column in truths.columns:
         is_given = given.get(column.place) == "prediction"

@@ -26,11 +26,7 @@ from dashboard.document.blocks import Cell, Row, Table
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.tables import (
-    comparison_csv,
-    comparison_table,
-    measures_shown,
-)
+from dashboard.tables import comparison_csv, comparison_table, measures_shown
 from dashboard.texts import choosing as choosing_words
 from dashboard.texts import comparison as words
 from dashboard.texts.measures import NO_RESAMPLES

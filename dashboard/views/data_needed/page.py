@@ -98,10 +98,7 @@ def _choose_draws() -> int:
 def _choose_error() -> str:
     """Let the user choose by which error calibrators are compared."""
     return address.choose_button(
-        words.ERROR,
-        words.SHORT_MEASURES,
-        key="data_needed_error",
-        default="event_nll",
+        words.ERROR, words.SHORT_MEASURES, key="data_needed_error", default="event_nll"
     )
 
 

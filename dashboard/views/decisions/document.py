@@ -133,10 +133,7 @@ def _group_blocks(
     )
     heads = (by, *map(say_rows, words.GROUP_HEAD[1:]))
     note = words.groups_note(len(shown), len(groups))
-    return [
-        Table("cut-off by group", heads, rows),
-        Sentences("by group", (note,), small=True),
-    ]
+    return [Table("cut-off by group", heads, rows), Sentences("by group", (note,), small=True)]
 
 
 def _selection_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
