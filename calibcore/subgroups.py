@@ -119,12 +119,17 @@ class SubgroupScreen(Screen):
         Notes
         -----
         Those that are flagged, then those with enough rows, then the small ones; of each, the
-        largest KS error first. So a small subgroup, far off by
-        chance alone, cannot head the list.
+        largest `distance` first. So a small subgroup, far off by chance alone, cannot head the
+        list.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        places = np.lexsort((-np.nan_to_num(self.ks_error), kind))
+        places = np.lexsort((-np.nan_to_num(self.distance), kind))
         return places[self.rows[places] > 0]
+
+    @property
+    def distance(self) -> Floats:
+        """How far each is off, by what is tested: the KS error."""
+        return self.ks_error
 
 
 def screen_subgroups(  # noqa: PLR0913 - each has a default that serves
@@ -392,27 +397,17 @@ class JointScreen(SubgroupScreen):
         """Upper end of the interval of the mean gap."""
         return self.high
 
-    def order(self, level: float = 0.05) -> Places:
-        """List the subgroups that have rows, worst first, as `GroupGaps.worst` does.
-
-        Notes
-        -----
-        Those that are flagged, then the others with enough rows, and the small ones; of each, the
-        largest mean gap first.
-        """
-        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        places = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
-        return places[self.rows[places] > 0]
+    @property
+    def distance(self) -> Floats:
+        """How far each is off, by what is tested: the mean gap, as of `GroupGaps.worst`."""
+        return np.abs(self.mean_gap)
 
 
-def joint_screen(
-    screen: SubgroupScreen, gaps: GroupGaps, grouping: int, level: float = 0.05
-) -> JointScreen:
+def joint_screen(screen: SubgroupScreen, gaps: GroupGaps, grouping: int) -> JointScreen:
     """Put the joint test in place of the test of each subgroup by itself.
 
     ``screen``: every subgroup by itself. ``gaps``: all groups of all groupings of the same rows.
-    ``grouping``: which of the groupings the subgroups are. ``level``: at which one is said to
-    differ from other rows.
+    ``grouping``: which of the groupings the subgroups are.
 
     Subgroups that are not tested jointly, as they are small or hold all rows, are not tested.
 
@@ -433,7 +428,7 @@ def joint_screen(
     p_value, adjusted = np.full((2, screen.n_subgroups), np.nan)
     p_value[place] = adjusted[place] = gaps.adjusted[chosen]
     differs = np.zeros(screen.n_subgroups, dtype=np.bool_)
-    differs[place] = gaps.own(level)[chosen]
+    differs[place] = gaps.own()[chosen]
     values = {field.name: getattr(screen, field.name) for field in fields(SubgroupScreen)}
     remains = np.zeros(screen.n_subgroups, dtype=np.bool_)
     remains[place] = gaps.remains[chosen]

@@ -39,27 +39,18 @@ from calibcore.weights import OrderedDesign, shares_of
 
 @dataclass(frozen=True)
 class Plan:
-    """How uncertainty is looked for.
-
-    Parameters
-    ----------
-    measures : tuple of Measure, default METRICS
-        Which ones.
-    options : Options
-        Of the measures.
-    n_resamples : int, default 1000
-        Of the bootstrap, and draws under perfect calibration; at least 20.
-    seed : int, default 0
-        Of all draws.
-    level : float, default 0.95
-        Of the intervals.
-    """
+    """How uncertainty is looked for."""
 
     measures: tuple[Measure, ...] = METRICS
+    """Which ones."""
     options: Options = field(default_factory=Options)
+    """Of the measures."""
     n_resamples: int = 1000
+    """Of the bootstrap, and draws under perfect calibration; at least 20."""
     seed: int = 0
+    """Of all draws."""
     level: float = 0.95
+    """Of the intervals."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -139,9 +139,9 @@ def _pairs(counted: Tally) -> float:
     return float(counted.counts.sum() ** 2 - counted.squares.sum())
 
 
-def true_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
+def true_skce_of(counted: Tally) -> Floats:
     """Return the `event_skce` of infinitely many rows whose hits are the expected ones."""
-    return 2 * np.square(mmce_of(counted, width=width))
+    return 2 * np.square(mmce_of(counted))
 
 
 def event_skce_test(

@@ -1,9 +1,10 @@
 """From a scene to a report: what every page shows, once, in the order of a document."""
 
 import json
+import math
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -14,8 +15,10 @@ from calibcore.calibrators import FittedByGroup, FittedMulticalibration
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, Rows, is_designed
 from calibcore.events import OneClass, TopR
+from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference
+from calibcore.verdict import Verdict, group_verdicts, side_verdict
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
@@ -28,6 +31,7 @@ from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_subgroups
 from dashboard.compute.uncertainty import closer_look, measures_of
+from dashboard.compute.verdict import badges_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -41,13 +45,13 @@ from dashboard.document.blocks import (
 )
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
-from dashboard.report.facts import facts_of
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
+from dashboard.texts.badges import FITTED
 from dashboard.texts.design import NO_DRIFT, design_line
 from dashboard.texts.fitted_groups import listed
 from dashboard.texts.methods import method_name
@@ -454,3 +458,33 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
     )
     sentences: Sentences | None = lines("command", [request.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), sentences)
+
+
+# The figures for programs: the verdict and the measures, beside the layout ---------------------
+
+
+def facts_of(scene: Scene, inference: Inference | None) -> dict[str, Any]:
+    """Return the verdict of each side and a flat object a measure; see ``report.schema.json``."""
+    frame = measures_frame(scene.evaluated, inference).reset_index()
+    facts = {"verdict": asdict(_verdict(scene)), "measures": frame.to_dict("records")}
+    plain: dict[str, Any] = _without_nan(facts)
+    return plain
+
+
+def _verdict(scene: Scene) -> Verdict:
+    """Return what a side comes to; not of one that is looked at on the rows of its fit."""
+    evaluated, groups = scene.evaluated, find_groups(scene)
+    before = side_verdict(evaluated.before)
+    off = group_verdicts(groups.before, groups.name)
+    if not evaluated.calibrated or badges_of(scene)["After"] is FITTED:
+        return Verdict(before, None, off)
+    after = side_verdict(evaluated.after, evaluated.before)
+    return Verdict(before, after, off, group_verdicts(groups.after, groups.name))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
