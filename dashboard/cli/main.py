@@ -9,6 +9,7 @@ leave_working_folder()
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -326,10 +327,6 @@ _READING: tuple[Callable[[Any], Any], ...] = (
 """How a file is read, for every command that reads one."""
 
 
-def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_READING, command)
-
-
 def _with(
     options: Sequence[Callable[[Any], Any]], command: Callable[..., None]
 ) -> Callable[..., None]:
@@ -338,9 +335,7 @@ def _with(
     return command
 
 
-def _counts_rows(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_COUNTS, command)
-
+_reads_files, _counts_rows = partial(_with, _READING), partial(_with, _COUNTS)
 
 _GROUP = click.option(
     "--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups: by_group."
@@ -384,10 +379,6 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
 """What the report of an audit is to hold, and where it is written."""
 
 
-def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_REPORT, command)
-
-
 @main.command(cls=WithKeys, epilog=_EXAMPLES["audit"])
 @_reads_files
 @click.option(
@@ -425,7 +416,7 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
 @_BY
 @_counts_rows
-@_writes_report
+@partial(_with, _REPORT)
 def audit(
     fail_if: tuple[str, ...],
     full: bool,  # noqa: FBT001 - click gives flags so
