@@ -4,7 +4,6 @@ docs/validation.md gets how often the intervals of what happens at a cut-off hol
 and after calibration by folds, and what a correction for each group leaves of the groups' faults.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,7 +15,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from benchmarks.omnibus import interval
-from benchmarks.validation import MODELS, OUT, PERFECT, TWO, with_section
+from benchmarks.validation import MODELS, PERFECT, TWO, write_section
 from calibcore import EventScores
 from calibcore.calibrators import ByGroup, IsotonicCalibration, PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap, GroupMap, ScoreMap
@@ -260,16 +259,5 @@ OPPOSITE = """
 | ---: | ---: | ---: | ---: | ---: |"""
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Simulate, and put the section into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.acting", description=__doc__)
-    parser.add_argument("--sets", type=int, default=N_SETS, help="simulated data sets of a line")
-    parser.add_argument("--workers", type=int, default=2)
-    options = parser.parse_args(words)
-    found = section(options.sets, options.workers)
-    OUT.write_text(with_section(OUT.read_text(encoding="utf-8"), found), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_section(section, N_SETS, __doc__)

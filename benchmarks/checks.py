@@ -4,7 +4,6 @@ docs/validation.md gets how often it fails a batch that is like the audited one,
 changed by so much, with all measures or one, and with a smallest change that matters.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.omnibus import SHAPES, columns, interval
-from benchmarks.validation import OUT, with_section
+from benchmarks.validation import write_section
 from calibcore.data import EventScores
 from calibcore.drift import Rule, compare_batches
 from calibcore.group_drift import compare_groups
@@ -197,16 +196,5 @@ that did, and no other.
 | --- | ---: | ---: | ---: | ---: | ---: |"""
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Simulate, and put the section into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.checks", description=__doc__)
-    parser.add_argument("--sets", type=int, default=N_SETS, help="simulated pairs of a line")
-    parser.add_argument("--workers", type=int, default=2)
-    options = parser.parse_args(words)
-    text = section(options.sets, options.workers)
-    OUT.write_text(with_section(OUT.read_text(encoding="utf-8"), text), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_section(section, N_SETS, __doc__)

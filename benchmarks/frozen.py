@@ -24,12 +24,12 @@ from streamlit.util import calc_hash
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.app import PAGES
 from dashboard.cli.main import main
-from dashboard.compute import comparison as contest_conclusion
-from dashboard.views.calibrators import page as comparison
+from dashboard.compute import comparison
+from dashboard.views.calibrators import page as calibrators
 from tests.app.scenes import SCENES
 
 # What takes long is computed, not asked about: that depends on the machine.
-comparison.ASK_FROM = contest_conclusion.QUICK_SECONDS = math.inf
+calibrators.ASK_FROM = comparison.QUICK_SECONDS = math.inf
 
 APP = Path(__file__).parents[1] / "dashboard" / "app.py"
 CASES = Path(__file__).parents[2] / "shared" / "cases"

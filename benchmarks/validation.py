@@ -10,7 +10,7 @@ import argparse
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -277,6 +277,19 @@ def with_section(page: str, section: str) -> str:
     place = places[0] if places else len(parts)
     parts[place : place + 1] = [section.strip()]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def write_section(section: Callable[[int, int], str], n_sets: int, about: str | None) -> None:
+    """Simulate by what the command line asks for, and put the section into the page.
+
+    ``section``: of how many sets a line, and by how many processes. ``n_sets``: unless told.
+    """
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--sets", type=int, default=n_sets, help="simulated sets of a line")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    text = section(options.sets, options.workers)
+    OUT.write_text(with_section(OUT.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 _HEAD = (

@@ -24,13 +24,7 @@ from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
-from calibcore.fitting import (
-    FoldedScoreMap,
-    FoldedVectorMap,
-    check_pooled,
-    fit_split,
-    prepare,
-)
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit_split, prepare
 from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping, groupings_of
 from calibcore.inference import Inference, Plan, infer
@@ -59,65 +53,47 @@ _ENGINES = "dask", "pyspark"
 
 @result_class
 class AuditRequest:
-    """What an audit was asked, so that it can be looked at more closely.
-
-    Attributes
-    ----------
-    split : Split
-        The sets.
-    event : Event
-        What the scores are about.
-    calibrator : Calibrator or None
-        What was fitted.
-    options : Options
-        Bins of the measures.
-    groupings : tuple of Grouping
-        Names of the groups that were given, column by column; () of none.
-    seed : int or None
-        Of the folds; None where the sets were given.
-    """
+    """What an audit was asked, so that it can be looked at more closely."""
 
     split: AnySplit
+    """The sets."""
     event: Event
+    """What the scores are about."""
     calibrator: Calibrator | None
+    """What was fitted."""
     options: Options
+    """Bins of the measures."""
     groupings: tuple[Grouping, ...] = ()
+    """Names of the groups that were given, column by column; () of none."""
     seed: int | None = None
+    """Of the folds; None where the sets were given."""
 
 
 @result_class
 class AuditResult:
-    """One calibrator tried on one event.
-
-    Attributes
-    ----------
-    calibration, test : SetResult
-        The set the calibrator was fitted on, and the set that evaluates it; the same object where
-        one set is evaluated in folds, as no row is then evaluated by a fit that has seen it.
-    fitted : FittedScoreMap, FittedVectorMap or None
-        The calibrator fitted on the whole calibration set, to take home; None where none was asked
-        for.
-    same_data : bool
-        Both sets are the same rows, so the evaluation flatters.
-    in_folds : bool
-        Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
-    crossed : FoldedScoreMap, FoldedVectorMap or None
-        These fits; None where nothing was fitted too.
-    request : AuditRequest or None
-        For `intervals`; None of what was evaluated by parts.
-    prior_shift : PriorShift or None
-        What a stated prevalence was taken to mean. Its offset is part of ``fitted``; "before" is of
-        scores that are moved by it, as ``prior_shift.moved`` moves them.
-    """
+    """One calibrator tried on one event."""
 
     calibration: SetResult
     test: SetResult
+    """The set the calibrator was fitted on, and the set that evaluates it; the same object where
+    one set is evaluated in folds, as no row is then evaluated by a fit that has seen it.
+    """
     fitted: FittedMap | None
+    """The calibrator fitted on the whole calibration set, to take home; None where none was asked
+    for.
+    """
     same_data: bool
+    """Both sets are the same rows, so the evaluation flatters."""
     in_folds: bool = False
+    """Both sets are the same rows, each of the test set evaluated by a fit on all other folds."""
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
+    """These fits; None where nothing was fitted too."""
     request: AuditRequest | None = None
+    """For `intervals`; None of what was evaluated by parts."""
     prior_shift: PriorShift | None = None
+    """What a stated prevalence was taken to mean. Its offset is part of ``fitted``; "before" is of
+    scores that are moved by it, as ``prior_shift.moved`` moves them.
+    """
 
     @property
     def of_test(self) -> FittedMap | None:

@@ -1,4 +1,4 @@
-"""A contest of calibrators: cross-fitted on the calibration set, and evaluated on the test set."""
+"""Calibrators compared: cross-fitted on the calibration set, and evaluated on the test set."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
 
 MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
-"""Of a contest."""
+"""Of a comparison."""
 
 
 # Who wins -----------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ class Standing:
 
     @classmethod
     def of(cls, result: SetResult, fitted: FittedMap | None) -> "Standing":
-        """Keep what a contest needs."""
+        """Keep what a comparison needs."""
         changed, past = result.changed_decisions, result.past_half
         rows = tuple(result.compare(measure.key) for measure in MEASURES)
         return cls(rows, changed, result.n_samples, fitted, past)
@@ -53,10 +53,10 @@ class Standing:
 
 @result_class
 class Contestant:
-    """One calibrator of a contest."""
+    """One calibrator of a comparison."""
 
     key: str
-    """What it is called in the contest."""
+    """What it is called in the comparison."""
     crossed: Standing
     """On the calibration set, each row by a fit on all other folds."""
     test: Standing

@@ -27,35 +27,27 @@ _LEAST_STEP = 1e-3
 
 @result_class
 class CumulativeCurves:
-    """Running totals of predicted score and observed hits, lowest score first.
-
-    Attributes
-    ----------
-    fractile : ndarray of float64, shape (n_blocks + 1,)
-        Share of the rows up to the end of each block of equal scores; starts at 0, ends at 1.
-    score : ndarray of float64, shape (n_blocks + 1,)
-        Score of each block; starts at 0.
-    cum_score, cum_hits : ndarray of float64, shape (n_blocks + 1,)
-        Totals of scores and hits over the rows so far, divided by ``n_samples``; start at 0 and
-        end at the mean score and at the probability of the event.
-    n_samples : int
-        Number of rows.
-    null_deviation : float
-        Standard deviation of the final gap if the scores were the true probabilities.
-    design : OrderedDesign or None
-        The rows, where they have sampling weights or clusters.
-    cumulants : tuple of float or None
-        Variance and skew of the weighted hits, where rows have sampling weights.
-    """
+    """Running totals of predicted score and observed hits, lowest score first."""
 
     fractile: Floats
+    """Share of the rows up to the end of each block of equal scores; starts at 0, ends at 1; shape
+    (n_blocks + 1,).
+    """
     score: Floats
+    """Score of each block; starts at 0; shape (n_blocks + 1,)."""
     cum_score: Floats
     cum_hits: Floats
+    """Totals of scores and hits over the rows so far, divided by ``n_samples``; start at 0 and end
+    at the mean score and at the probability of the event; shape (n_blocks + 1,).
+    """
     n_samples: int
+    """Number of rows."""
     null_deviation: float
+    """Standard deviation of the final gap if the scores were the true probabilities."""
     design: OrderedDesign | None = None
+    """The rows, where they have sampling weights or clusters."""
     cumulants: tuple[float, float] | None = None
+    """Variance and skew of the weighted hits, where rows have sampling weights."""
 
     @cached_property
     def gap(self) -> Floats:

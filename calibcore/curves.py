@@ -15,12 +15,7 @@ from calibcore.calibrators.base import (
     FittedVectorMap,
     Progress,
 )
-from calibcore.calibrators.lifts import (
-    FittedOneVsRest,
-    FittedPerRank,
-    FittedPooledClasses,
-    tell,
-)
+from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses, tell
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
 from calibcore.counted import weighted

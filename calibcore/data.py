@@ -101,10 +101,7 @@ class LogitSet:
 
     @classmethod
     def from_probabilities(
-        cls,
-        probabilities: ArrayLike,
-        labels: ArrayLike,
-        class_names: Sequence[str] | None = None,
+        cls, probabilities: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
     ) -> "LogitSet":
         """Make a set from class probabilities, whose logarithms serve as logits.
 

@@ -79,27 +79,21 @@ def rows_alike(event: EventScores, flags: NDArray[Any], part: NDArray[np.bool_])
 
 @result_class
 class AtCutoff:
-    """What happens if every row with this score or a higher one is called.
-
-    Attributes
-    ----------
-    cutoff : float
-        In [0, 1].
-    called, right, missed, in_vain, left_alone : int or float
-        Rows that are called; of these, rows with the event and without; of the others, likewise
-        missed and rightly left alone. Of rows with sampling weights, sums of these, whose mean over
-        all rows is 1.
-    alike : RowsAlike or None
-        Of rows that are weighted or belong together.
-    """
+    """What happens if every row with this score or a higher one is called."""
 
     cutoff: float
+    """In [0, 1]."""
     called: float
     right: float
     missed: float
     in_vain: float
     left_alone: float
+    """Rows that are called; of these, rows with the event and without; of the others, likewise
+    missed and rightly left alone. Of rows with sampling weights, sums of these, whose mean over all
+    rows is 1.
+    """
     alike: RowsAlike | None = None
+    """Of rows that are weighted or belong together."""
 
     @property
     def n_samples(self) -> float:
@@ -171,17 +165,12 @@ class AtCutoff:
 
 @result_class
 class Costs:
-    """What mistakes cost in all, in the unit of the costs.
-
-    Attributes
-    ----------
-    acting, nobody, everybody : float
-        Of calling by the cut-off, of calling no row, and of calling all.
-    """
+    """What mistakes cost in all, in the unit of the costs."""
 
     acting: float
     nobody: float
     everybody: float
+    """Of calling by the cut-off, of calling no row, and of calling all."""
 
 
 def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
@@ -357,28 +346,23 @@ def _check_costs(alarm: float, miss: float) -> None:
 
 @result_class
 class DecisionCurve:
-    """What a model is worth to who acts on it, by the cut-off.
-
-    Attributes
-    ----------
-    cutoff : ndarray of float64, shape (n_cutoffs,)
-        In [0, 1), ascending.
-    model, every : ndarray of float64, shape (n_cutoffs,)
-        Net benefit of calling by the score, and of calling all rows: right calls less
-        unnecessary calls at the odds of the cut-off, a row. Of calling none it is 0. The harm of
-        the test is taken off the model's.
-    low, high : ndarray of float64, shape (n_cutoffs,)
-        95% interval of the model's net benefit less the higher one of `every` and 0.
-    prevalence : float
-        Share of the rows that have the event: what a model that knew every outcome would gain.
-    """
+    """What a model is worth to who acts on it, by the cut-off."""
 
     cutoff: Floats
+    """In [0, 1), ascending; shape (n_cutoffs,)."""
     model: Floats
     every: Floats
+    """Net benefit of calling by the score, and of calling all rows: right calls less unnecessary
+    calls at the odds of the cut-off, a row. Of calling none it is 0. The harm of the test is taken
+    off the model's; shape (n_cutoffs,).
+    """
     low: Floats
     high: Floats
+    """95% interval of the model's net benefit less the higher one of `every` and 0; shape
+    (n_cutoffs,).
+    """
     prevalence: float
+    """Share of the rows that have the event: what a model that knew every outcome would gain."""
 
     @property
     def gain(self) -> Floats:

@@ -44,22 +44,16 @@ _RATE, _LEAST_SPREAD, _LEAST_CHANGE = "hit_rate", 1e-12, 1e-6
 
 @result_class
 class Rule:
-    """When a measure counts as changed.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Keys of those that are compared, of `COMPARED`.
-    level : float
-        Of the test, for all of them together; from 0.001 to 0.5.
-    least : mapping of str to float
-        The smallest change of a measure that matters, in its unit, by its key; 0 where none is
-        named. A measure counts as changed where a change of no more than that is rejected.
-    """
+    """When a measure counts as changed."""
 
     measures: tuple[str, ...] = COMPARED
+    """Keys of those that are compared, of `COMPARED`."""
     level: float = LEVEL
+    """Of the test, for all of them together; from 0.001 to 0.5."""
     least: Mapping[str, float] = field(default_factory=dict)
+    """The smallest change of a measure that matters, in its unit, by its key; 0 where none is
+    named. A measure counts as changed where a change of no more than that is rejected.
+    """
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
@@ -88,40 +82,32 @@ ORDINARY = Rule()
 
 @result_class
 class MeasureChange:
-    """One measure of both batches.
-
-    Attributes
-    ----------
-    key, name : str
-        Of the measure.
-    reference, new : float
-        Its values.
-    interval : Interval or None
-        95%, for new minus reference; None of the KS error, which noise can only raise.
-    p_value, adjusted : float
-        If both batches were drawn alike, or differ by no more than matters; adjusted (Holm) for all
-        measures.
-    expected : float
-        What the new batch would show if the event had become more or less frequent and nothing
-        else had changed; NaN where the reference has no event, or nothing but events. Of the same
-        rows: if their outcomes alone had changed; NaN where none has.
-    beyond : float
-        Adjusted p-value of new minus expected, if nothing else had changed; NaN as ``expected``,
-        and of the frequency itself.
-    visible : float
-        The change that would have been seen with 80% power.
-    """
+    """One measure of both batches."""
 
     key: str
     name: str
+    """Of the measure."""
     reference: float
     new: float
+    """Its values."""
     interval: Interval | None
+    """95%, for new minus reference; None of the KS error, which noise can only raise."""
     p_value: float
     adjusted: float
+    """If both batches were drawn alike, or differ by no more than matters; adjusted (Holm) for all
+    measures.
+    """
     expected: float
+    """What the new batch would show if the event had become more or less frequent and nothing else
+    had changed; NaN where the reference has no event, or nothing but events. Of the same rows: if
+    their outcomes alone had changed; NaN where none has.
+    """
     beyond: float
+    """Adjusted p-value of new minus expected, if nothing else had changed; NaN as ``expected``, and
+    of the frequency itself.
+    """
     visible: float
+    """The change that would have been seen with 80% power."""
 
     @property
     def change(self) -> float:
@@ -131,30 +117,22 @@ class MeasureChange:
 
 @result_class
 class BatchComparison:
-    """Both batches, measure by measure.
-
-    Attributes
-    ----------
-    rows : tuple of MeasureChange
-        One a measure that is defined for both batches.
-    n_reference, n_new : int
-        Rows of each.
-    size, power : float
-        A change of the mean gap, and the power to have seen it; NaN where the mean gap is not
-        compared.
-    changed_outcomes : int or None
-        Of the same rows in both, how many have another outcome now; None of other rows.
-    rule : Rule
-        When a measure counts as changed.
-    """
+    """Both batches, measure by measure."""
 
     rows: tuple[MeasureChange, ...]
+    """One a measure that is defined for both batches."""
     n_reference: int
     n_new: int
+    """Rows of each."""
     size: float
     power: float
+    """A change of the mean gap, and the power to have seen it; NaN where the mean gap is not
+    compared.
+    """
     changed_outcomes: int | None = None
+    """Of the same rows in both, how many have another outcome now; None of other rows."""
     rule: Rule = ORDINARY
+    """When a measure counts as changed."""
 
     def find(self, key: str) -> MeasureChange:
         """Find a measure."""
@@ -332,28 +310,20 @@ def measured(reference: Tally, new: Tally, rule: Rule) -> tuple[list[EventMeasur
 
 @result_class
 class Draws:
-    """Changes of the measures as they were drawn.
-
-    Attributes
-    ----------
-    seen : ndarray of float64, shape (n_measures,)
-        New minus reference.
-    alike, own : ndarray of float64, shape (n_draws, n_measures)
-        The same if both batches are alike, and over resamples of each.
-    middle : ndarray of float64, shape (n_measures,)
-        Mean of ``alike``.
-    rule : Rule
-        When a measure counts as changed.
-    least : ndarray of float64, shape (n_measures,)
-        The smallest change of each that matters.
-    """
+    """Changes of the measures as they were drawn."""
 
     seen: Floats
+    """New minus reference; shape (n_measures,)."""
     alike: Floats
     own: Floats
+    """The same if both batches are alike, and over resamples of each; shape (n_draws, n_measures).
+    """
     middle: Floats
+    """Mean of ``alike``; shape (n_measures,)."""
     rule: Rule
+    """When a measure counts as changed."""
     least: Floats
+    """The smallest change of each that matters; shape (n_measures,)."""
 
     @property
     def p_values(self) -> Floats:

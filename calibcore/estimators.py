@@ -18,12 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from calibcore.calibrators import CATALOGUE
-from calibcore.calibrators.base import (
-    FittedCalibrator,
-    FittedScoreMap,
-    FittedVectorMap,
-    ScoreMap,
-)
+from calibcore.calibrators.base import FittedCalibrator, FittedScoreMap, FittedVectorMap, ScoreMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import PROBABILITY_FLOOR

@@ -10,19 +10,13 @@ import numpy as np
 
 from calibcore import inference
 from calibcore.binning import BinTable
-from calibcore.calibrators.base import (
-    FittedMap,
-    FittedScoreMap,
-)
+from calibcore.calibrators.base import FittedMap, FittedScoreMap
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, past_half
-from calibcore.fitting import (
-    PreparedSet,
-    calibrated_event,
-)
+from calibcore.fitting import PreparedSet, calibrated_event
 from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import rank_interval
 from calibcore.inference.off_ranges import OffRange, ranges_of
@@ -126,17 +120,6 @@ GRAPH_KNOTS = 6
 class Side:
     """Everything about the event on one set, before or after calibration.
 
-    Attributes
-    ----------
-    event : EventScores
-        Score and hit, row by row.
-    counted : Tally
-        The same, counted by score.
-    curves : CumulativeCurves
-        Graphs (a) and (b), and the KS error.
-    binned : BinnedReliability
-        Reliability diagram: equal-width bins with Wilson intervals.
-
     Notes
     -----
     What only pictures show is computed when first asked for, and kept with ``counted``. Resamples
@@ -144,9 +127,13 @@ class Side:
     """
 
     event: EventScores
+    """Score and hit, row by row."""
     counted: Tally
+    """The same, counted by score."""
     curves: CumulativeCurves
+    """Graphs (a) and (b), and the KS error."""
     binned: BinnedReliability
+    """Reliability diagram: equal-width bins with Wilson intervals."""
 
     @property
     def bins(self) -> BinTable:
@@ -215,30 +202,23 @@ class Side:
 
 @result_class
 class SetResult:
-    """The evaluation on one set.
-
-    Attributes
-    ----------
-    before, after : Side
-        The event uncalibrated and calibrated.
-    comparisons : sequence of Comparison
-        One a measure, in the order of `METRICS`; of an evaluation, made when first asked for.
-    changed_decisions : int
-        Rows whose most probable class is another one after calibration.
-    past_half : int or None
-        Rows whose decision a score map keeps though its score, of one of two classes, has come to
-        the other side of one half; None for other maps and data.
-    commonest : float or None
-        Share of the rows of the commonest class: the accuracy of always predicting it; None where
-        the classes of the rows are not known.
-    """
+    """The evaluation on one set."""
 
     before: Side
     after: Side
+    """The event uncalibrated and calibrated."""
     comparisons: Sequence[Comparison]
+    """One a measure, in the order of `METRICS`; of an evaluation, made when first asked for."""
     changed_decisions: int
+    """Rows whose most probable class is another one after calibration."""
     past_half: int | None = None
+    """Rows whose decision a score map keeps though its score, of one of two classes, has come to
+    the other side of one half; None for other maps and data.
+    """
     commonest: float | None = None
+    """Share of the rows of the commonest class: the accuracy of always predicting it; None where
+    the classes of the rows are not known.
+    """
 
     @property
     def n_samples(self) -> int:

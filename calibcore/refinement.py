@@ -22,15 +22,7 @@ from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import fold_maps
 from calibcore.inference import Interval
-from calibcore.metrics import (
-    METRICS,
-    EventMeasure,
-    RowMeasure,
-    brier,
-    event_brier,
-    event_nll,
-    nll,
-)
+from calibcore.metrics import METRICS, EventMeasure, RowMeasure, brier, event_brier, event_nll, nll
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
 from calibcore.splits import Folds, deal_folds
@@ -137,23 +129,17 @@ def loss_parts(
 
 @result_class
 class ErrorParts:
-    """The mean distance of score and true frequency (L1 error), in two parts.
-
-    Attributes
-    ----------
-    over, under : float
-        What scores too far from the centre add, and what those too near to it. Below 0 by chance
-        where there is none.
-    margin : float
-        How far either may be from the truth, at 95%.
-    calibrator : str
-        Which one tells the scores that are too high from those that are too low.
-    """
+    """The mean distance of score and true frequency (L1 error), in two parts."""
 
     over: float
     under: float
+    """What scores too far from the centre add, and what those too near to it. Below 0 by chance
+    where there is none.
+    """
     margin: float
+    """How far either may be from the truth, at 95%."""
     calibrator: str
+    """Which one tells the scores that are too high from those that are too low."""
 
     @property
     def error(self) -> float:

@@ -27,66 +27,55 @@ from calibcore.weights import (
 )
 
 LEAST_ROWS = 30
-"""A slice with fewer rows is shown, but not evaluated."""
+"""A subgroup with fewer rows is shown, but not evaluated."""
 
 Places = NDArray[np.intp]
 RowOrder = Literal["errors", "scores", "file"]
 
 
 @result_class
-class SliceShares:
-    """A share of the rows of each slice, with its interval.
-
-    Attributes
-    ----------
-    share : ndarray of float64, shape (n_slices,)
-        NaN in a slice without rows.
-    low, high : ndarray of float64, shape (n_slices,)
-        Ends of its Wilson interval of 95%; NaN in a slice without rows.
-    """
+class SubgroupShares:
+    """A share of the rows of each subgroup, with its interval."""
 
     share: Floats
+    """NaN in a subgroup without rows; shape (n_subgroups,)."""
     low: Floats
     high: Floats
+    """Ends of its Wilson interval of 95%; NaN in a subgroup without rows; shape (n_subgroups,)."""
 
 
 @result_class
-class SliceScreen(Screen):
-    """Every slice of one set by itself, and whether chance explains how far it is off.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_slices,)
-        Rows of each slice.
-    mean_score : ndarray of float64, shape (n_slices,)
-        Mean score; NaN in a slice without rows, as all that follows.
-    frequency : SliceShares
-        Observed frequency of the event.
-    ks_error : ndarray of float64, shape (n_slices,)
-        Largest absolute gap of the slice's own running totals, in probability units.
-    p_value : ndarray of float64, shape (n_slices,)
-        Of the KS error, in the limit of many rows; NaN where the slice is not evaluated.
-    adjusted : ndarray of float64, shape (n_slices,)
-        Careful with few rows, and adjusted by `calibcore.inference.holm` for the slices that are
-        evaluated; NaN elsewhere.
-    least : int
-        A slice with fewer rows is not evaluated.
-    remains : ndarray of bool, shape (n_slices,)
-        Which slices were off before calibration and keep most of that mean gap, as of `since`.
-    """
+class SubgroupScreen(Screen):
+    """Every subgroup of one set by itself, and whether chance explains how far it is off."""
 
     rows: Labels
+    """Rows of each subgroup; shape (n_subgroups,)."""
     mean_score: Floats
-    frequency: SliceShares
+    """Mean score; NaN in a subgroup without rows, as all that follows; shape (n_subgroups,)."""
+    frequency: SubgroupShares
+    """Observed frequency of the event."""
     ks_error: Floats
+    """Largest absolute gap of the subgroup's own running totals, in probability units; shape
+    (n_subgroups,).
+    """
     p_value: Floats
+    """Of the KS error, in the limit of many rows; NaN where the subgroup is not evaluated; shape
+    (n_subgroups,).
+    """
     adjusted: Floats
+    """Careful with few rows, and adjusted by `calibcore.inference.holm` for the subgroups that are
+    evaluated; NaN elsewhere; shape (n_subgroups,).
+    """
     least: int
+    """A subgroup with fewer rows is not evaluated."""
     remains: NDArray[np.bool_]
+    """Which subgroups were off before calibration and keep most of that mean gap, as of `since`;
+    shape (n_subgroups,).
+    """
 
     @property
-    def n_slices(self) -> int:
-        """Number of slices, those without rows among them."""
+    def n_subgroups(self) -> int:
+        """Number of subgroups, those without rows among them."""
         return self.rows.size
 
     @property
@@ -109,46 +98,51 @@ class SliceScreen(Screen):
 
     @property
     def widest(self) -> int | None:
-        """The slice with the largest mean gap, of those with enough rows; None where none has."""
+        """The one with the largest mean gap, of those with enough rows; None where none has."""
         enough = self.rows >= max(self.least, 1)
         gaps = np.where(enough, np.abs(np.nan_to_num(self.mean_gap)), -1.0)
         return int(gaps.argmax()) if enough.any() else None
 
     @cached_property
     def evaluated(self) -> NDArray[np.bool_]:
-        """Which slices are evaluated."""
+        """Which subgroups are evaluated."""
         return ~np.isnan(self.adjusted)
 
-    def since(self, before: "SliceScreen", level: float = 0.05) -> "SliceScreen":
-        """Return the same slices, with those that `before` calibration were off and still are."""
+    def since(self, before: "SubgroupScreen", level: float = 0.05) -> "SubgroupScreen":
+        """Return the same, with those that `before` calibration were off and still are."""
         left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
         return replace(self, remains=before.off(level) & left)
 
     def order(self, level: float = 0.05) -> Places:
-        """List the slices that have rows, worst first.
+        """List the subgroups that have rows, worst first.
 
         Notes
         -----
         Those that are flagged, then those with enough rows, then the small ones; of each, the
-        largest KS error first. So a small slice, far off by
-        chance alone, cannot head the list.
+        largest `distance` first. So a small subgroup, far off by chance alone, cannot head the
+        list.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        places = np.lexsort((-np.nan_to_num(self.ks_error), kind))
+        places = np.lexsort((-np.nan_to_num(self.distance), kind))
         return places[self.rows[places] > 0]
 
+    @property
+    def distance(self) -> Floats:
+        """How far each is off, by what is tested: the KS error."""
+        return self.ks_error
 
-def screen_slices(  # noqa: PLR0913 - each has a default that serves
+
+def screen_subgroups(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     places: ArrayLike,
     *,
-    n_slices: int,
+    n_subgroups: int,
     sample_weight: SampleWeight = None,
     clusters: object | None = None,
     least: int = LEAST_ROWS,
     evaluate: bool = True,
-) -> SliceScreen:
+) -> SubgroupScreen:
     """Test the calibration of every subgroup of rows, adjusted for the number of tests.
 
     Parameters
@@ -158,33 +152,34 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
     places : array_like of int, shape (n_samples,)
-        Slice of each row, from 0.
-    n_slices : int
-        Number of slices; some may have no rows.
+        Subgroup of each row, from 0.
+    n_subgroups : int
+        Number of subgroups; some may have no rows.
     sample_weight, clusters : array_like, shape (n_samples,), optional
         As for `calibcore.cumulative.cumulative_curves`.
     least : int, default 30
-        Slices with fewer rows are not evaluated, nor are those with rows of fewer than five
+        Subgroups with fewer rows are not evaluated, nor are those with rows of fewer than five
         clusters.
     evaluate : bool, default True
-        Whether any is. If the slices were made with the truth in hand, such as the true class, a
+        Whether any is. If the subgroups were made with the truth in hand, such as the true class, a
         perfectly calibrated model looks miscalibrated in them too, and no p-value means anything.
 
     Returns
     -------
-    SliceScreen
+    SubgroupScreen
 
     Raises
     ------
     CalibrationInputError
-        Scores or hits out of range, a slice that is not one of ``n_slices``, or not one a row.
+        Scores or hits out of range; a subgroup that is not one of ``n_subgroups``, or not one a
+        row.
 
     Notes
     -----
-    Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
+    Subgroup k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
     `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
     tail corrected for skew. Of clusters, the larger of it and what gaps give that are drawn as the
-    clusters' own vary. The slices are as given before any label was seen.
+    clusters' own vary. The subgroups are as given before any label was seen.
 
     References
     ----------
@@ -192,7 +187,8 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
 
     Examples
     --------
-    >>> screen = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
+    >>> hits, places = [1] * 40 + [0] * 40, [0] * 40 + [1] * 40
+    >>> screen = screen_subgroups([0.9] * 80, hits, places, n_subgroups=3)
     >>> screen.mean_gap.round(2).tolist(), screen.off().tolist()
     ([-0.1, 0.9, nan], [False, True, False])
     """
@@ -202,12 +198,12 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     design = design_of(sample_weight, clusters, checked_scores.size, 0)
     checked_scores, checked_hits = design.of(checked_scores), design.of(checked_hits)
     least = validation.whole_number(least, "least", least=0)
-    members = _members(design.of(places), checked_scores.size, n_slices)
+    members = _members(design.of(places), checked_scores.size, n_subgroups)
     rows = _rows_in(members, design).astype(np.int64)
     enough = rows >= max(least, 1)
     if design.clusters is not None:
-        enough &= clusters_in(design.of(places), design.clusters, n_slices) >= LEAST_CLUSTERS
-    mean_score, gap, variance, skew, of_units = np.full((5, n_slices), np.nan)
+        enough &= clusters_in(design.of(places), design.clusters, n_subgroups) >= LEAST_CLUSTERS
+    mean_score, gap, variance, skew, of_units = np.full((5, n_subgroups), np.nan)
     for k, chosen in enumerate(members):
         if chosen.size == 0:
             continue
@@ -216,14 +212,14 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
         mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
         variance[k], skew[k] = curves.null_cumulants
         of_units[k] = curves.ks_p_value if design.clusters is not None and enough[k] else 0.0
-    p_value, adjusted = np.full((2, n_slices), np.nan)
+    p_value, adjusted = np.full((2, n_subgroups), np.nan)
     if evaluate and enough.any():
         plain, careful = gap_p_values(gap[enough], rows[enough], variance[enough], skew[enough])
         p_value[enough] = np.maximum(plain, of_units[enough])
         adjusted[enough] = holm(np.maximum(careful, of_units[enough]))
     shares = _shares_of(checked_hits, members, design)
-    remains = np.zeros(n_slices, dtype=np.bool_)
-    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
+    remains = np.zeros(n_subgroups, dtype=np.bool_)
+    return SubgroupScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
 
 
 def _tally_of(
@@ -239,37 +235,37 @@ def _tally_of(
     return tally(scores[chosen], flags[chosen], sample_weight=weights, clusters=clusters)
 
 
-def slice_shares(
+def subgroup_shares(
     flags: ArrayLike,
     places: ArrayLike,
     *,
-    n_slices: int,
+    n_subgroups: int,
     sample_weight: SampleWeight = None,
     clusters: object | None = None,
-) -> SliceShares:
-    """Return the share of the rows of each slice that are flagged.
+) -> SubgroupShares:
+    """Return the share of the rows of each subgroup that are flagged.
 
     Parameters
     ----------
     flags : array_like of {0, 1}, shape (n_samples,)
         Such as whether the row was classified rightly.
-    places, n_slices, sample_weight, clusters
-        As for `screen_slices`.
+    places, n_subgroups, sample_weight, clusters
+        As for `screen_subgroups`.
 
     Returns
     -------
-    SliceShares
+    SubgroupShares
         The interval, of weighted rows and of clusters, is of as many rows drawn one by one as would
         tell the share as well (`calibcore.reliability.binned_reliability`).
 
     Raises
     ------
     CalibrationInputError
-        Flags other than 0 and 1, a slice that is not one of ``n_slices``, or not one a row.
+        Flags other than 0 and 1, a subgroup that is not one of ``n_subgroups``, or not one a row.
 
     Examples
     --------
-    >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
+    >>> subgroup_shares([1, 1, 0, 1], [0, 0, 1, 1], n_subgroups=2).share.tolist()
     [1.0, 0.5]
     """
     validation.refuse_reordered(
@@ -280,10 +276,10 @@ def slice_shares(
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
     design = design_of(sample_weight, clusters, flagged.size, 0)
     flagged = design.of(flagged)
-    return _shares_of(flagged, _members(design.of(places), flagged.size, n_slices), design)
+    return _shares_of(flagged, _members(design.of(places), flagged.size, n_subgroups), design)
 
 
-def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) -> SliceShares:
+def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) -> SubgroupShares:
     rows, times = _rows_in(members, design), design.times
     flagged_rows = np.array(
         [
@@ -300,31 +296,31 @@ def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) 
                 rows[k] = counted.rows_alike
                 flagged_rows[k] = rows[k] * float(counted.hits[0] / counted.counts[0])
     low, high = binomial_interval(flagged_rows, rows)
-    with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
-        return SliceShares(flagged_rows / rows, low, high)
+    with np.errstate(invalid="ignore"):  # a subgroup without rows has no share: 0 / 0 is NaN
+        return SubgroupShares(flagged_rows / rows, low, high)
 
 
 def _rows_in(members: list[Places], design: RowDesign) -> Floats:
-    """Count the rows of each slice."""
+    """Count the rows of each subgroup."""
     times = design.times
     sizes = [chosen.size if times is None else times[chosen].sum() for chosen in members]
     return np.array(sizes, dtype=np.float64)
 
 
-def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
-    """Return the rows of each slice, in their order."""
-    n_slices = validation.whole_number(n_slices, "n_slices", least=1)
+def _members(places: ArrayLike, n_samples: int, n_subgroups: int) -> list[Places]:
+    """Return the rows of each subgroup, in their order."""
+    n_subgroups = validation.whole_number(n_subgroups, "n_subgroups", least=1)
     where = validation.real_array(places, "places")
     if where.shape != (n_samples,) or where.size == 0:
         wanted = f"one for each of {n_samples:,} rows"
         raise CalibrationInputError("places", f"shape {where.shape}", wanted)
-    wanted = f"whole numbers from 0 to {n_slices - 1}"
+    wanted = f"whole numbers from 0 to {n_subgroups - 1}"
     if where.dtype.kind not in "biu":
         raise CalibrationInputError("places", f"values of type {where.dtype}", wanted)
-    if not 0 <= where.min() <= where.max() < n_slices:
+    if not 0 <= where.min() <= where.max() < n_subgroups:
         raise CalibrationInputError("places", f"{where.min()} to {where.max()}", wanted)
     order = np.argsort(where, kind="stable")
-    return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
+    return np.split(order, np.searchsorted(where[order], np.arange(1, n_subgroups)))
 
 
 def rows_in_range(
@@ -372,21 +368,21 @@ def rows_in_range(
     return np.concatenate([places[missed], places[~missed]])
 
 
-# Slices of one grouping, tested jointly with the groups of all other groupings ----------------
+# Subgroups of one grouping, tested jointly with the groups of all other groupings ----------------
 
 
 @result_class
-class JointScreen(SliceScreen):
-    """Slices whose test is of the mean gap, adjusted for all groups of all groupings."""
+class JointScreen(SubgroupScreen):
+    """Subgroups whose test is of the mean gap, adjusted for all groups of all groupings."""
 
     low: Floats
     high: Floats
-    """Ends of the interval of the mean gap. Those of the slices that are tested hold at once with
-    about 95%; of the others, each by itself; shape (n_slices,).
+    """Ends of the interval of the mean gap. Those of the subgroups that are tested hold at once
+    with about 95%; of the others, each by itself; shape (n_subgroups,).
     """
     differs: NDArray[np.bool_]
-    """Whether a slice is flagged and its gap larger than that of other rows with such scores; shape
-    (n_slices,).
+    """Whether a subgroup is flagged and its gap larger than that of other rows with such scores;
+    shape (n_subgroups,).
     """
     n_tests: int
     """Groups that the p-values are adjusted for, those of other groupings among them."""
@@ -401,36 +397,26 @@ class JointScreen(SliceScreen):
         """Upper end of the interval of the mean gap."""
         return self.high
 
-    def order(self, level: float = 0.05) -> Places:
-        """List the slices that have rows, worst first, as `GroupGaps.worst` does.
-
-        Notes
-        -----
-        Those that are flagged, then the others with enough rows, and the small ones; of each, the
-        largest mean gap first.
-        """
-        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        places = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
-        return places[self.rows[places] > 0]
+    @property
+    def distance(self) -> Floats:
+        """How far each is off, by what is tested: the mean gap, as of `GroupGaps.worst`."""
+        return np.abs(self.mean_gap)
 
 
-def joint_screen(
-    screen: SliceScreen, gaps: GroupGaps, grouping: int, level: float = 0.05
-) -> JointScreen:
-    """Put the joint test in place of the test of each slice by itself.
+def joint_screen(screen: SubgroupScreen, gaps: GroupGaps, grouping: int) -> JointScreen:
+    """Put the joint test in place of the test of each subgroup by itself.
 
-    ``screen``: every slice by itself. ``gaps``: all groups of all groupings of the same rows.
-    ``grouping``: which of the groupings the slices are. ``level``: at which a slice is said to
-    differ from other rows.
+    ``screen``: every subgroup by itself. ``gaps``: all groups of all groupings of the same rows.
+    ``grouping``: which of the groupings the subgroups are.
 
-    Slices that are not tested jointly, as they are small or hold all rows, are not tested.
+    Subgroups that are not tested jointly, as they are small or hold all rows, are not tested.
 
     Examples
     --------
     >>> from calibcore.inference import group_gaps
-    >>> from calibcore.subgroups import screen_slices
+    >>> from calibcore.subgroups import screen_subgroups
     >>> scores, hits, places = [0.5] * 80, [0] * 40 + [1] * 40, [0] * 40 + [1] * 40
-    >>> alone = screen_slices(scores, hits, places, n_slices=2)
+    >>> alone = screen_subgroups(scores, hits, places, n_subgroups=2)
     >>> screen = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
     >>> screen.off().tolist(), screen.differs.tolist(), screen.n_tests
     ([True, True], [True, True], 2)
@@ -439,12 +425,12 @@ def joint_screen(
     place = gaps.place[chosen]
     low, high = screen.gap_low.copy(), screen.gap_high.copy()
     low[place], high[place] = gaps.low[chosen], gaps.high[chosen]
-    p_value, adjusted = np.full((2, screen.n_slices), np.nan)
+    p_value, adjusted = np.full((2, screen.n_subgroups), np.nan)
     p_value[place] = adjusted[place] = gaps.adjusted[chosen]
-    differs = np.zeros(screen.n_slices, dtype=np.bool_)
-    differs[place] = gaps.own(level)[chosen]
-    values = {field.name: getattr(screen, field.name) for field in fields(SliceScreen)}
-    remains = np.zeros(screen.n_slices, dtype=np.bool_)
+    differs = np.zeros(screen.n_subgroups, dtype=np.bool_)
+    differs[place] = gaps.own()[chosen]
+    values = {field.name: getattr(screen, field.name) for field in fields(SubgroupScreen)}
+    remains = np.zeros(screen.n_subgroups, dtype=np.bool_)
     remains[place] = gaps.remains[chosen]
     values |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
     return JointScreen(**values, low=low, high=high, differs=differs, n_tests=gaps.n_groups)
@@ -463,11 +449,7 @@ _LIKELY = 0.8
 
 
 def settled_group(
-    labels: Labels,
-    places: Places,
-    score_of: Callable[[int], Floats],
-    *,
-    in_time: bool = False,
+    labels: Labels, places: Places, score_of: Callable[[int], Floats], *, in_time: bool = False
 ) -> int | None:
     """Find the group of which it is least by chance that all rows have the outcome they have.
 

@@ -81,15 +81,6 @@ class Summary:
     Summaries of parts of the rows add up to that of all of them: ``a + b``, in any order. It is
     made by `of` or `of_counts`.
 
-    Attributes
-    ----------
-    scores : ndarray of float64, shape (n_blocks,)
-        Distinct scores in [0, 1], ascending; on a grid, the mean score of each cell.
-    rows, events : ndarray of int64, shape (n_blocks,)
-        Rows at each score, 1 or more, and those of them with the event.
-    cells : Cells or None
-        Of a grid; None while every distinct score is counted by itself.
-
     Notes
     -----
     Up to `MOST_SCORES` distinct scores the summary is exact: every measure of an event is that of
@@ -108,9 +99,14 @@ class Summary:
     """
 
     scores: Floats
+    """Distinct scores in [0, 1], ascending; on a grid, the mean score of each cell; shape
+    (n_blocks,).
+    """
     rows: Whole
     events: Whole
+    """Rows at each score, 1 or more, and those of them with the event; shape (n_blocks,)."""
     cells: Cells | None = None
+    """Of a grid; None while every distinct score is counted by itself."""
 
     @classmethod
     def of(

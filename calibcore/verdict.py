@@ -156,22 +156,15 @@ class GroupVerdict:
 
 @result_class
 class Verdict:
-    """What an audit comes to.
-
-    Attributes
-    ----------
-    before : SideVerdict
-        Uncalibrated.
-    after : SideVerdict or None
-        Calibrated; None where nothing was fitted.
-    groups, groups_after : tuple of GroupVerdict
-        Miscalibrated groups, the worst first; () too where no groups are known.
-    """
+    """What an audit comes to."""
 
     before: SideVerdict
+    """Uncalibrated."""
     after: SideVerdict | None
+    """Calibrated; None where nothing was fitted."""
     groups: tuple[GroupVerdict, ...] = ()
     groups_after: tuple[GroupVerdict, ...] = ()
+    """Miscalibrated groups, the worst first; () too where no groups are known."""
 
 
 def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Grouping]) -> Verdict:

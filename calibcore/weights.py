@@ -37,22 +37,16 @@ _MOST_ROWS = 200_000_000
 
 @result_class
 class RowWeights:
-    """A weight for each row, and what it means.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n_samples,)
-        At least 0; a row of weight 0 does not count.
-    kind : {"frequency", "sampling"}
-        Frequency: how many equal rows each stands for, a whole number. Sampling: the inverse of its
-        chance of being drawn, on any scale.
-    index : object
-        Of the pandas column that they were given as, so that rows in another order are noticed.
-    """
+    """A weight for each row, and what it means."""
 
     values: Floats
+    """At least 0; a row of weight 0 does not count; shape (n_samples,)."""
     kind: Kind
+    """Frequency: how many equal rows each stands for, a whole number. Sampling: the inverse of its
+    chance of being drawn, on any scale.
+    """
     index: object = field(default=None, repr=False, compare=False)
+    """Of the pandas column that they were given as, so that rows in another order are noticed."""
 
     @property
     def counts(self) -> bool:

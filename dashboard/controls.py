@@ -21,14 +21,7 @@ from dashboard.headless import opening_event
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.refusal import visible
 from dashboard.samples import Sample, samples
-from dashboard.settings import (
-    NO_METHOD,
-    ChosenEvent,
-    OptionValue,
-    SetChoice,
-    Settings,
-    first_class,
-)
+from dashboard.settings import NO_METHOD, ChosenEvent, OptionValue, SetChoice, Settings, first_class
 from dashboard.texts import choosing, summaries
 from dashboard.texts import opening as imports
 from dashboard.texts.glossary import CHOICES, OPTIONS
@@ -387,13 +380,7 @@ def _choose_option(
                 help=text,
             )
         case Switch():
-            value = st.toggle(
-                label,
-                option.default,
-                key=key,
-                help=text,
-                **address.IN_ADDRESS,
-            )
+            value = st.toggle(label, option.default, key=key, help=text, **address.IN_ADDRESS)
     return option.name, value
 
 

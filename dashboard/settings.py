@@ -62,7 +62,7 @@ quick."""
 
 
 @dataclass(frozen=True)
-class Slice:
+class Subgroup:
     """The part of the rows that is evaluated."""
 
     by: str
@@ -95,7 +95,7 @@ class Settings:
     """Part of a single set to fit on; None where every row serves both ends, by cross-fitting."""
     seed: int = 0
     """Of the split, or of the folds, of a single set."""
-    only: Slice | None = None
+    only: Subgroup | None = None
     """The part of the rows of both sets that is evaluated; all are fitted on. None for all."""
     group: str | None = None
     """What a calibrator that knows groups groups the rows by, as the page calls it."""

@@ -27,7 +27,7 @@ _RULES = """
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 [data-testid="stMetricLabel"] p { font-size: 0.875rem; }
 .st-key-tiles [data-testid="stMetricDelta"] :is(div, p) { white-space: normal; }
-:is(.st-key-contest_table, .st-key-subgroups_table, [class*="st-key-models_table"]) {
+:is(.st-key-calibrators_table, .st-key-subgroups_table, [class*="st-key-models_table"]) {
   overflow-x: auto;
 }
 [class*="st-key-preview_table"] { overflow-x: auto; }
@@ -47,10 +47,12 @@ table.measures th { font-weight: 400; }
 table.measures thead th { font-size: 0.875rem; opacity: 0.7; }
 table.measures :is(th:first-child, .mark) { text-align: left; white-space: normal; }
 table.measures th:first-child { overflow-wrap: anywhere; }
-:is(.st-key-contest_table, [class*="st-key-models_table"]) thead th:nth-child(n) {
+:is(.st-key-calibrators_table, [class*="st-key-models_table"]) thead th:nth-child(n) {
   white-space: normal; vertical-align: bottom; opacity: 1;
 }
-:is(.st-key-contest_table, .st-key-subgroups_table, [class*="st-key-models_table"]) th:first-child {
+:is(
+  .st-key-calibrators_table, .st-key-subgroups_table, [class*="st-key-models_table"]
+) th:first-child {
   position: sticky; left: 0; min-width: 9rem; background: var(--ground);
 }
 table.measures.choosing :is(th, td):nth-child(n) { white-space: normal; overflow-wrap: normal; }
@@ -108,7 +110,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
     flex-direction: column;
   }
   [class*="st-key-narrow_"] [data-testid="stColumn"] { width: 100%; flex: none; }
-  .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
+  .st-key-calibrators_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
 }
 @media (min-width: 641px) and (max-width: 1199px) {
   [class*="st-key-pictures_6"] [data-testid="stColumn"] { min-width: 30%; flex: 1 1 30%; }
@@ -138,10 +140,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-subgroups_table table.subgroups th:first-child { min-width: 4.5rem; }
   table.subgroups span { white-space: nowrap; }
   table.few :is(th, td):nth-child(n+3):not(:nth-last-child(-n+2)) { display: none; }
-  .st-key-contest_table table.few :is(th, td):nth-last-child(3) { display: table-cell; }
-  .st-key-contest_table table.few :is(th, td):nth-last-child(1) { display: none; }
-  .st-key-contest_table th:first-child { min-width: 8.5rem; }
-  .st-key-contest_table table.measures td small { white-space: nowrap; }
+  .st-key-calibrators_table table.few :is(th, td):nth-last-child(3) { display: table-cell; }
+  .st-key-calibrators_table table.few :is(th, td):nth-last-child(1) { display: none; }
+  .st-key-calibrators_table th:first-child { min-width: 8.5rem; }
+  .st-key-calibrators_table table.measures td small { white-space: nowrap; }
   table:is(.changes, .differences) :is(span, small) { white-space: normal; }
   table:is(.changes, .differences) span { display: inline-block; }
   [class*="st-key-models_table"] table.differences th:first-child { min-width: 6rem; }

@@ -27,7 +27,7 @@ from calibcore.summary import (
     rows_of_groups,
 )
 from dashboard.readers import ParsedFile, digest_of
-from dashboard.readers.records import SUMMARY, FileTable, SliceColumn
+from dashboard.readers.records import SUMMARY, FileTable, GroupingColumn
 from dashboard.readers.refusal import Answer, FileError, Question, visible
 from dashboard.readers.upload import Upload
 
@@ -200,7 +200,7 @@ def are_countable(upload: Upload) -> bool:
     return one_event and rows.weights is None and rows.clusters is None
 
 
-def counted_columns(upload: Upload) -> dict[str, SliceColumn]:
+def counted_columns(upload: Upload) -> dict[str, GroupingColumn]:
     """Return the columns by which rows are counted: of few texts, and of few groups together."""
     chosen, n_groups = {}, 1
     for name, column in upload.columns.get("rows", {}).items():
@@ -281,14 +281,14 @@ def _counted_event(upload: Upload) -> tuple[EventScores, tuple[str, tuple[str, s
     return rows, (named.get("correct") or "correct", ("0", "1"))
 
 
-def _columns(summary: GroupedSummary) -> dict[str, SliceColumn]:
+def _columns(summary: GroupedSummary) -> dict[str, GroupingColumn]:
     """Return what groups are by: of each group, which are the ``groups`` of the rows, its value."""
     columns = {}
     for place, column in enumerate(summary.columns):
         values = [names[place] for names in summary.names]
         texts = sorted({*values})
         codes = np.array([texts.index(value) for value in values], dtype=np.int32)
-        columns[column] = SliceColumn(visible(column, 60), codes, tuple(map(visible, texts)))
+        columns[column] = GroupingColumn(visible(column, 60), codes, tuple(map(visible, texts)))
     return columns
 
 

@@ -1,4 +1,4 @@
-"""The tables of contests and of models, ready to be shown, and files for spreadsheets."""
+"""The tables of comparisons and of models, ready to be shown, and files for spreadsheets."""
 
 import csv
 import io
@@ -7,14 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from calibcore.comparison import (
-    Contestant,
-    EvaluatedOn,
-    Standing,
-    can_rank,
-    penalty,
-    sides_shown,
-)
+from calibcore.comparison import Contestant, EvaluatedOn, Standing, can_rank, penalty, sides_shown
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.document.blocks import Cell, Place, Row, Table
@@ -39,7 +32,7 @@ def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]
     return tuple(dict.fromkeys((decides, *chosen, accuracy)))
 
 
-def contest_table(
+def comparison_table(
     contestants: Sequence[Contestant],
     measures: Sequence[Measure],
     seconds: Mapping[str, float] | None = None,
@@ -47,7 +40,7 @@ def contest_table(
     look: str = "measures",
     advised: str = "",
 ) -> Table:
-    """Write a contest, the best and the second best of each measure marked.
+    """Write a comparison, the best and the second best of each measure marked.
 
     ``contestants``: one a row. ``measures``: one a column; predictions changed come last, and
     scores across one half where there are any. ``seconds``: what fits to the whole calibration set
@@ -75,7 +68,7 @@ def contest_table(
         )
         for row, one in enumerate(contestants)
     )
-    return Table("contest", ("Calibrator", *names), rows, look=look)
+    return Table("comparison", ("Calibrator", *names), rows, look=look)
 
 
 def _both(crossed: Cell, test: Cell | None = None) -> Cell:
@@ -166,14 +159,14 @@ def models_table(
     return Table("models", heads, tuple(lines), look=look)
 
 
-def contest_csv(
+def comparison_csv(
     contestants: Sequence[Contestant],
     measures: Sequence[Measure],
     seconds: Mapping[str, float] | None = None,
 ) -> str:
-    """Write a contest for a spreadsheet: every digit, shares from 0 to 1, nothing to be run.
+    """Write a comparison for a spreadsheet: every digit, shares from 0 to 1, nothing to be run.
 
-    ``contestants``, ``measures``, ``seconds``: as for `contest_table`.
+    ``contestants``, ``measures``, ``seconds``: as for `comparison_table`.
 
     Comma-separated; empty where a measure is not defined. Text that a spreadsheet would take for a
     formula begins with an apostrophe.

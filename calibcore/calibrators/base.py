@@ -117,15 +117,10 @@ def part_of(progress: Progress | None, start: float = 0.0, end: float = 1.0) -> 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedCalibrator:
-    """A fitted calibrator: a frozen dataclass of numbers, arrays and further fitted maps.
-
-    Parameters
-    ----------
-    warnings : tuple of str
-        What the user should know of the fit, in sentences.
-    """
+    """A fitted calibrator: a frozen dataclass of numbers, arrays and further fitted maps."""
 
     warnings: tuple[str, ...] = ()
+    """What the user should know of the fit, in sentences."""
 
     RULES: ClassVar[Rules] = {}
     """What holds of the values of a field, in every fit."""

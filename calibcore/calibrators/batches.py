@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.calibrators.base import FittedVectorMap, VectorMap
-from calibcore.calibrators.linear.fitted import SEPARATED, FittedLinear, Inputs, listed
+from calibcore.calibrators.linear.fit import SEPARATED, FittedLinear, Inputs, listed
 from calibcore.calibrators.linear.maps import (
     FullLinearMap,
     VectorScaling,

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import (
-    FittedVectorMap,
-    Positive,
-    VectorMap,
-    weighed_rows,
-)
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap, weighed_rows
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
 from calibcore.calibrators.method import Choice
 from calibcore.probabilities import (
@@ -366,15 +361,10 @@ _GRID = np.geomspace(1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0], 41)
 
 @result_class
 class FittedTemperature(FittedVectorMap):
-    """A fitted temperature.
-
-    Attributes
-    ----------
-    temperature : float
-        Divides the logits; above 1 where the model was overconfident.
-    """
+    """A fitted temperature."""
 
     temperature: Positive
+    """Divides the logits; above 1 where the model was overconfident."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute softmax(logits / temperature)."""

@@ -106,40 +106,6 @@ Takes = Literal["logits", "probabilities", "scores", "unknown"]
 class CalibratorFile:
     """A fitted calibrator, what it takes, and what it was fitted on.
 
-    Parameters
-    ----------
-    fitted : FittedScoreMap or FittedVectorMap
-        The map.
-    takes : {"logits", "probabilities", "scores", "unknown"}
-        What `apply` wants: the logits or probabilities of all classes, or the scores of one event.
-    class_names : tuple of str
-        The classes in the order of the columns; empty where only scores were known.
-    event : Event or None
-        What scores are about; None of a map of all classes.
-    n_rows : int
-        That it was fitted on.
-    data : str
-        SHA-256 of the data.
-    figures : mapping of str to (float or None, float or None)
-        Measures of the evaluation, by key, before and after.
-    made_by : str
-        Version of Fractile.
-    groups : tuple of Grouping
-        The groups that a calibrator by group was fitted for, column by column, and the columns that
-        tell them; () where it needs none, or none are named.
-    accuracy : float
-        By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
-        spline of very many points is `calibcore.export.calibrator_file.thinned`.
-    percent_column : str
-        The column of scores, where the file that it was fitted on has them in percent; "" else.
-        `apply` wants shares all the same.
-    column : str
-        The column of scores in the file that it was fitted on; "" where none is named.
-    date : str
-        When it was fitted, such as "2026-03-31", by UTC; "" where it is not known.
-    model : str
-        Name and version of the model whose scores it corrects; "" where none is given.
-
     Notes
     -----
     Written, it has a checksum too: SHA-256 of its contents as JSON without it, keys sorted, no
@@ -156,19 +122,39 @@ class CalibratorFile:
     """
 
     fitted: FittedCalibrator
+    """The map."""
     takes: Takes = "unknown"
+    """What `apply` wants: logits or probabilities of all classes, or the scores of one event."""
     class_names: tuple[str, ...] = ()
+    """The classes in the order of the columns; empty where only scores were known."""
     event: Event | None = None
+    """What scores are about; None of a map of all classes."""
     n_rows: int = 0
+    """Rows that it was fitted on."""
     data: str = ""
+    """SHA-256 of the data."""
     figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    """Measures of the evaluation, by key, before and after."""
     made_by: str = ""
+    """Version of Fractile."""
     accuracy: float = 0.0
+    """By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
+    spline of very many points is `calibcore.export.calibrator_file.thinned`.
+    """
     groups: tuple[Grouping, ...] = ()
+    """The groups that a calibrator by group was fitted for, column by column, and the columns that
+    tell them; () where it needs none, or none are named.
+    """
     percent_column: str = ""
+    """The column of scores, where the file that it was fitted on has them in percent; "" else.
+    `apply` wants shares all the same.
+    """
     column: str = ""
+    """The column of scores in the file that it was fitted on; "" where none is named."""
     date: str = ""
+    """When it was fitted, such as "2026-03-31", by UTC; "" where it is not known."""
     model: str = ""
+    """Name and version of the model whose scores it corrects; "" where none is given."""
 
     @classmethod
     def of(

@@ -25,7 +25,7 @@ from calibcore.calibrators.lifts import (
     FittedPooledClasses,
     FittedPooledScores,
 )
-from calibcore.calibrators.linear.fitted import FARTHEST, RULED_OUT, FittedLinear
+from calibcore.calibrators.linear.fit import FARTHEST, RULED_OUT, FittedLinear
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.centred import FittedCentred
@@ -39,12 +39,7 @@ from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
-from calibcore.probabilities import (
-    FEW_DIGITS,
-    LAST_DECIMAL,
-    PROBABILITY_FLOOR,
-    SMALLEST_SCORE,
-)
+from calibcore.probabilities import FEW_DIGITS, LAST_DECIMAL, PROBABILITY_FLOOR, SMALLEST_SCORE
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""

@@ -164,12 +164,7 @@ def tally_of(event: EventScores) -> Tally:
     if isinstance(event, CountedScores):
         return event.counted
     return tally(
-        event.scores,
-        event.hits,
-        event.rest,
-        event.weights,
-        event.clusters,
-        prior=event.prior,
+        event.scores, event.hits, event.rest, event.weights, event.clusters, prior=event.prior
     )
 
 
@@ -207,21 +202,14 @@ def neighbours_joined(
 
 @result_class
 class SideRows:
-    """The rows of a set before or after calibration.
-
-    Attributes
-    ----------
-    event : EventScores
-        Of the chosen event.
-    probabilities : ndarray of float64, shape (n_samples, n_classes), or None
-        Of all classes, where they are known.
-    labels : ndarray of int, shape (n_samples,), or None
-        True classes, where probabilities are known.
-    """
+    """The rows of a set before or after calibration."""
 
     event: EventScores
+    """Of the chosen event."""
     probabilities: Floats | None = None
+    """Of all classes, where they are known; shape (n_samples, n_classes)."""
     labels: Labels | None = None
+    """True classes, where probabilities are known; shape (n_samples,)."""
 
 
 _CELLS = 1 << 18

@@ -39,27 +39,18 @@ from calibcore.weights import OrderedDesign, shares_of
 
 @dataclass(frozen=True)
 class Plan:
-    """How uncertainty is looked for.
-
-    Parameters
-    ----------
-    measures : tuple of Measure, default METRICS
-        Which ones.
-    options : Options
-        Of the measures.
-    n_resamples : int, default 1000
-        Of the bootstrap, and draws under perfect calibration; at least 20.
-    seed : int, default 0
-        Of all draws.
-    level : float, default 0.95
-        Of the intervals.
-    """
+    """How uncertainty is looked for."""
 
     measures: tuple[Measure, ...] = METRICS
+    """Which ones."""
     options: Options = field(default_factory=Options)
+    """Of the measures."""
     n_resamples: int = 1000
+    """Of the bootstrap, and draws under perfect calibration; at least 20."""
     seed: int = 0
+    """Of all draws."""
     level: float = 0.95
+    """Of the intervals."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -111,102 +102,71 @@ Fits = Literal["fixed", "repeated", "unknown"]
 
 @dataclass(frozen=True)
 class Reference:
-    """What a perfectly calibrated model of this size, with these scores, would show.
-
-    Attributes
-    ----------
-    mean : float
-        On average.
-    upper : float
-        Exceeded in 5% of cases.
-    p_value : float
-        Share of the cases at least as far from the ideal as the value observed; NaN where the
-        measure has no ideal.
-    lower : float
-        Undercut in 5% of cases.
-    central : tuple of float
-        95% of the cases lie between these, 2.5% on either side.
-    """
+    """What a perfectly calibrated model of this size, with these scores, would show."""
 
     mean: float
+    """On average."""
     upper: float
+    """Exceeded in 5% of cases."""
     p_value: float
+    """Share of the cases at least as far from the ideal as the value observed; NaN where the
+    measure has no ideal.
+    """
     lower: float = math.nan
+    """Undercut in 5% of cases."""
     central: tuple[float, float] = (math.nan, math.nan)
+    """95% of the cases lie between these, 2.5% on either side."""
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """The uncertainty of one measure on one side.
-
-    Attributes
-    ----------
-    value : float
-        As measured.
-    interval : Interval
-        For the true value.
-    reference : Reference
-        Under perfect calibration.
-    estimate : DistanceEstimate or None
-        Of a distance: where its interval comes from.
-    draws : ndarray of float64, shape (n_resamples,), or None
-        Values in bootstrap resamples, the same rows on both sides.
-    stretch : float
-        By how much a change may be farther off than resamples show.
-    """
+    """The uncertainty of one measure on one side."""
 
     value: float
+    """As measured."""
     interval: Interval
+    """For the true value."""
     reference: Reference
+    """Under perfect calibration."""
     estimate: DistanceEstimate | None = None
+    """Of a distance: where its interval comes from."""
     draws: Floats | None = field(default=None, repr=False, compare=False)
+    """Values in bootstrap resamples, the same rows on both sides; shape (n_resamples,)."""
     stretch: float = 1.0
+    """By how much a change may be farther off than resamples show."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one measure.
-
-    Attributes
-    ----------
-    key : str
-        Of the measure.
-    before, after : Uncertainty or None
-        None where the measure is not defined.
-    change : Interval or None
-        For after minus before, of the same rows.
-    mark : Mark or None
-        The change in a word; None where no direction is better. Moved: it changed, but is not
-        clearly nearer to its ideal nor farther from it.
-    """
+    """What is known of one measure."""
 
     key: str
+    """Of the measure."""
     before: Uncertainty | None
     after: Uncertainty | None
+    """None where the measure is not defined."""
     change: Interval | None
+    """For after minus before, of the same rows."""
     mark: Mark | None
+    """The change in a word; None where no direction is better. Moved: it changed, but is not
+    clearly nearer to its ideal nor farther from it.
+    """
 
     __repr__ = short_repr
 
 
 @dataclass(frozen=True)
 class Inference:
-    """The uncertainty of every measure of one set.
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        In the order of the plan's measures.
-    plan : Plan
-        How they were found.
-    fits : {"fixed", "repeated", "unknown"}
-        Whether changes count what repeating the fits adds (`calibcore.inference.refits`); unknown
-        where they should and it could not be found, so no change is known.
-    """
+    """The uncertainty of every measure of one set."""
 
     findings: tuple[Finding, ...]
+    """In the order of the plan's measures."""
     plan: Plan
+    """How they were found."""
     fits: Fits = "fixed"
+    """Whether changes count what repeating the fits adds (`calibcore.inference.refits`); unknown
+    where they should and it could not be found, so no change is known.
+    """
 
     __repr__ = short_repr
 

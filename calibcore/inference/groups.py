@@ -170,43 +170,32 @@ class Screen:
 
 @result_class
 class GroupGaps(Screen):
-    """Every group of every grouping: its mean gap, and whether chance or the whole explains it.
-
-    Attributes
-    ----------
-    grouping, place : ndarray of int, shape (n_groups,)
-        Which grouping, and which of its groups; those alone that are tested.
-    rows : ndarray of int, shape (n_groups,)
-        Rows of each.
-    mean_score, frequency : ndarray of float64, shape (n_groups,)
-        Mean score, and observed frequency.
-    low, high : ndarray of float64, shape (n_groups,)
-        Ends of the interval of the mean gap; all hold at once with about 95%.
-    adjusted : ndarray of float64, shape (n_groups,)
-        P-value of the mean gap, adjusted for looking at all groups.
-    beyond : ndarray of float64, shape (n_groups,)
-        The mean gap once the whole score is recalibrated.
-    beyond_adjusted : ndarray of float64, shape (n_groups,)
-        Its p-value, likewise adjusted.
-    n_draws, seed : int
-        Of the labels drawn, and from where.
-    remains : ndarray of bool, shape (n_groups,)
-        Which groups were off before calibration and keep most of that gap, as of `since`.
-    """
+    """Every group of every grouping: its mean gap, and whether chance or the whole explains it."""
 
     grouping: Places
     place: Places
+    """Which grouping, and which of its groups; those alone that are tested; shape (n_groups,)."""
     rows: Places
+    """Rows of each; shape (n_groups,)."""
     mean_score: Floats
     frequency: Floats
+    """Mean score, and observed frequency; shape (n_groups,)."""
     low: Floats
     high: Floats
+    """Ends of the interval of the mean gap; all hold at once with about 95%; shape (n_groups,)."""
     adjusted: Floats
+    """P-value of the mean gap, adjusted for looking at all groups; shape (n_groups,)."""
     beyond: Floats
+    """The mean gap once the whole score is recalibrated; shape (n_groups,)."""
     beyond_adjusted: Floats
+    """Its p-value, likewise adjusted; shape (n_groups,)."""
     n_draws: int
     seed: int
+    """Of the labels drawn, and from where."""
     remains: NDArray[np.bool_]
+    """Which groups were off before calibration and keep most of that gap, as of `since`; shape
+    (n_groups,).
+    """
 
     @property
     def n_groups(self) -> int:

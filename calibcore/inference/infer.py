@@ -377,10 +377,7 @@ def _row_values(
 
 
 def _resample(
-    sides: Sequence[SideRows],
-    of_rows: Sequence[dict[str, RowValues]],
-    plan: Plan,
-    report: Progress,
+    sides: Sequence[SideRows], of_rows: Sequence[dict[str, RowValues]], plan: Plan, report: Progress
 ) -> list[Draws]:
     """Measure rows drawn again, the same ones on each side."""
     rng, n_rows = _streams(plan)[0], sides[0].event.n_samples

@@ -28,18 +28,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class DistanceEstimate:
-    """What one distance is, evaluated by what would be seen under other truths.
-
-    Attributes
-    ----------
-    centre : float
-        Truth under which the observed value is the median.
-    interval : Interval
-        Truths under which it is neither unusually high nor unusually low.
-    """
+    """What one distance is, evaluated by what would be seen under other truths."""
 
     centre: float
+    """Truth under which the observed value is the median."""
     interval: Interval
+    """Truths under which it is neither unusually high nor unusually low."""
 
     def reaching(self, truth: float) -> "DistanceEstimate":
         """Raise the upper end to a truth that is not ruled out."""

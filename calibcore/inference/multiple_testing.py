@@ -58,37 +58,28 @@ def holm(p_values: ArrayLike) -> Floats:
 
 @result_class
 class ClassScreen(Screen):
-    """Every class against the others: how large each gap is, and whether chance explains it.
-
-    Attributes
-    ----------
-    n_samples : int
-        Number of rows.
-    rows : ndarray of int64, shape (n_classes,)
-        Rows of each class.
-    mean_score : ndarray of float64, shape (n_classes,)
-        Mean predicted probability of each class.
-    gap : ndarray of float64, shape (n_classes,)
-        The KS error with its sign: above 0 where its scores are too high.
-    null_deviation : ndarray of float64, shape (n_classes,)
-        As `calibcore.cumulative.CumulativeCurves.null_deviation`.
-    p_value : ndarray of float64, shape (n_classes,)
-        Of the KS error, as if the class had been the only one:
-        `calibcore.cumulative.CumulativeCurves.ks_p_value`.
-    adjusted : ndarray of float64, shape (n_classes,)
-        The larger of it and the tail for few rows, adjusted by `holm`.
-    remains : ndarray of bool, shape (n_classes,)
-        Which classes were off before calibration and keep most of that mean gap, as of `since`.
-    """
+    """Every class against the others: how large each gap is, and whether chance explains it."""
 
     n_samples: int
+    """Number of rows."""
     rows: Labels
+    """Rows of each class; shape (n_classes,)."""
     mean_score: Floats
+    """Mean predicted probability of each class; shape (n_classes,)."""
     gap: Floats
+    """The KS error with its sign: above 0 where its scores are too high; shape (n_classes,)."""
     null_deviation: Floats
+    """As `calibcore.cumulative.CumulativeCurves.null_deviation`; shape (n_classes,)."""
     p_value: Floats
+    """Of the KS error, as if the class had been the only one:
+    `calibcore.cumulative.CumulativeCurves.ks_p_value`; shape (n_classes,).
+    """
     adjusted: Floats
+    """The larger of it and the tail for few rows, adjusted by `holm`; shape (n_classes,)."""
     remains: NDArray[np.bool_]
+    """Which classes were off before calibration and keep most of that mean gap, as of `since`;
+    shape (n_classes,).
+    """
 
     @property
     def n_classes(self) -> int:

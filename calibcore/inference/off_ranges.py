@@ -25,31 +25,22 @@ _CELLS = 1 << 21
 
 @result_class
 class OffRange:
-    """Neighbouring bins whose scores are shown to be off in one direction.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the range, in [0, 1]; it holds the scores above ``low`` and up to ``high``.
-    first, last : bool
-        Whether no score is below the range, and none above it.
-    n_rows : int
-        Rows in the range.
-    mean_score, frequency : float
-        Mean predicted score and observed frequency of these rows.
-    least, most : float
-        Smallest and largest size of the gap in its bins, of those with at least 1% of all rows.
-    """
+    """Neighbouring bins whose scores are shown to be off in one direction."""
 
     low: float
     high: float
+    """Ends of the range, in [0, 1]; it holds the scores above ``low`` and up to ``high``."""
     first: bool
     last: bool
+    """Whether no score is below the range, and none above it."""
     n_rows: int
+    """Rows in the range."""
     mean_score: float
     frequency: float
+    """Mean predicted score and observed frequency of these rows."""
     least: float
     most: float
+    """Smallest and largest size of the gap in its bins, of those with at least 1% of all rows."""
 
     @property
     def gap(self) -> float:

@@ -57,22 +57,15 @@ class OmnibusPart:
 
 @result_class
 class Omnibus:
-    """Whether, and by which statistics, scores differ from the truth.
-
-    Attributes
-    ----------
-    p_value : float
-        Of the smallest of the statistics' p-values; at least 1 / (n_draws + 1).
-    parts : tuple of OmnibusPart
-        The statistics, in the order of `DEPARTURES`.
-    n_draws, seed : int
-        Labels drawn, and from where.
-    """
+    """Whether, and by which statistics, scores differ from the truth."""
 
     p_value: float
+    """Of the smallest of the statistics' p-values; at least 1 / (n_draws + 1)."""
     parts: tuple[OmnibusPart, ...]
+    """The statistics, in the order of `DEPARTURES`."""
     n_draws: int
     seed: int
+    """Labels drawn, and from where."""
 
     def part(self, key: Departure) -> OmnibusPart:
         """Return one of the statistics."""

@@ -22,34 +22,25 @@ _EDGE = 1e-9
 
 @result_class
 class Drift:
-    """Whether the gap of periods in time changes, and the first period after the change.
-
-    Attributes
-    ----------
-    p_value : float
-        Of the largest of the statistics; at least 1 / (n_draws + 1).
-    slope : float
-        Trend of the gap over the rank in time, in null standard deviations; above 0 where scores
-        become too high.
-    since : int
-        The period from which rows differ the most from those before.
-    gap_before, gap_since : float
-        Mean score minus observed frequency of the rows before that period, and from it on.
-    rows_before, rows_since : int
-        How many they are.
-    n_draws, seed : int
-        Of the labels drawn, and from where.
-    """
+    """Whether the gap of periods in time changes, and the first period after the change."""
 
     p_value: float
+    """Of the largest of the statistics; at least 1 / (n_draws + 1)."""
     slope: float
+    """Trend of the gap over the rank in time, in null standard deviations; above 0 where scores
+    become too high.
+    """
     since: int
+    """The period from which rows differ the most from those before."""
     gap_before: float
     gap_since: float
+    """Mean score minus observed frequency of the rows before that period, and from it on."""
     rows_before: int
     rows_since: int
+    """How many they are."""
     n_draws: int
     seed: int
+    """Of the labels drawn, and from where."""
 
 
 def drift_test(  # noqa: PLR0913 - each has a default that serves

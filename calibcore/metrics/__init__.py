@@ -121,11 +121,7 @@ from calibcore.metrics.regression import (
     calibration_intercept,
     calibration_slope,
 )
-from calibcore.metrics.remarks import (
-    entropy_is_nll,
-    ks_is_mean_gap,
-    mean_entropy,
-)
+from calibcore.metrics.remarks import entropy_is_nll, ks_is_mean_gap, mean_entropy
 from calibcore.metrics.sweep import SWEEP_ECE, sweep_ece
 from calibcore.metrics.two_bin import AVERAGED_TWO_BIN, averaged_two_bin
 from calibcore.probabilities import PROBABILITY_FLOOR

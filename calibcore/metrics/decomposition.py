@@ -310,11 +310,7 @@ def _sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
 
 
 def calibration_gain(
-    before: ArrayLike,
-    after: ArrayLike,
-    labels: ArrayLike,
-    *,
-    sample_weight: SampleWeight = None,
+    before: ArrayLike, after: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
 ) -> float:
     """Return how much calibration lowers the squared calibration error, from the Brier scores.
 

@@ -115,69 +115,48 @@ Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "invert
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may set for the measures.
-
-    Parameters
-    ----------
-    n_bins : int, default 15
-        Bins of every binned measure.
-    rough : bool, default False
-        Kernel measures may be off by some 0.00001, where thousands of resamples are measured.
-    """
+    """What a user may set for the measures."""
 
     n_bins: int = 15
+    """Bins of every binned measure."""
     rough: bool = False
+    """Kernel measures may be off by some 0.00001, where thousands of resamples are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """One quantity that is computed from scores and truth.
-
-    Parameters
-    ----------
-    key : str
-        Name in code and exports.
-    name : str
-        Name on screen.
-    group : {"cumulative", "binned", "kernel", "proper", "test", "plain"}
-        Kind of quantity, by which tables gather them.
-    source : str
-        Paper it is taken from.
-    explained : str
-        What it is, in a sentence or a few.
-    unit : {"share", "nats", "squared", "small", "rows", "number"}, default "share"
-        A share is shown in percent; small is a squared number of which more decimals are shown.
-    better : {"lower", "higher", "nearer", "neither"}, default "lower"
-        Direction in which a model improves; nearer means to ``ideal``, from either side.
-    ideal : float or None, default None
-        What a perfectly calibrated model of unlimited size would show, where that is one number.
-    extent : tuple of float or None, default None
-        Its least and its largest value; None for those of its unit.
-    short : bool, default False
-        Whether it is in the short list.
-    compares_pairs : bool, default False
-        Whether it compares pairs of rows, which takes longer than all others together: it is
-        computed alone, and contests leave it out.
-    is_tested_only : bool, default False
-        Whether it is compared with perfect calibration alone: its value does not say how far the
-        scores are from it, so it has no interval and its change none.
-    counts_rows : bool, default False
-        Whether it is of counted rows, so that it has no form for sampling weights.
-    """
+    """One quantity that is computed from scores and truth."""
 
     key: str
+    """Name in code and exports."""
     name: str
+    """Name on screen."""
     group: Group
+    """Kind of quantity, by which tables gather them."""
     source: str
+    """Paper it is taken from."""
     explained: str
+    """What it is, in a sentence or a few."""
     unit: Unit = "share"
+    """A share is shown in percent; small is a squared number of which more decimals are shown."""
     better: Better = "lower"
+    """Direction in which a model improves; nearer means to ``ideal``, from either side."""
     ideal: float | None = None
+    """What a perfectly calibrated model of unlimited size would show, where that is one number."""
     extent: tuple[float, float] | None = None
+    """Its least and its largest value; None for those of its unit."""
     short: bool = False
+    """Whether it is in the short list."""
     compares_pairs: bool = False
+    """Whether it compares pairs of rows, which takes longer than all others together: it is
+    computed alone, and comparisons leave it out.
+    """
     is_tested_only: bool = False
+    """Whether it is compared with perfect calibration alone: its value does not say how far the
+    scores are from it, so it has no interval and its change none.
+    """
     counts_rows: bool = False
+    """Whether it is of counted rows, so that it has no form for sampling weights."""
 
     @property
     def range(self) -> tuple[float, float]:
@@ -197,39 +176,31 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class EventMeasure(Measure):
-    """A measure of one event's scores and hits.
-
-    Parameters
-    ----------
-    compute : callable
-        (tally, options) to one number for each of its resamples, shape (...).
-    interval : Spread, default "percentile"
-        How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
-        noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by
-        how much is found from drawn labels. Reflected: as much in a resample as in the rows.
-        Wilson: it follows from the share of hits alone. Ranks: it is the area under the ROC curve.
-        Expected: it compares the number of hits with that expected, and of few hits its interval
-        agrees with a test of their number.
-    truth : callable, optional
-        As ``compute``, of a tally whose hits are the expected ones, where that is another function.
-    rows : callable, optional
-        (event) to what each row adds, shape (n_samples,), where the measure is their mean.
-    most : callable, optional
-        Of one that is lifted: (share of hits) to its largest value.
-    law : callable, optional
-        Of a test: (value) to its p-value, for values that no draw is as far as.
-    whole : bool, default False
-        Whether drawn outcomes have to be 0 or 1, as logarithms of observed frequencies enter;
-        others may be sums that vary as those of weighted rows do.
-    """
+    """A measure of one event's scores and hits."""
 
     compute: Callable[[Tally, Options], Floats]
+    """(tally, options) to one number for each of its resamples, shape (...)."""
     interval: Spread = "percentile"
+    """How its uncertainty is found. Inverted: it is a distance from perfect calibration, which
+    noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by how
+    much is found from drawn labels. Reflected: as much in a resample as in the rows. Wilson: it
+    follows from the share of hits alone. Ranks: it is the area under the ROC curve. Expected: it
+    compares the number of hits with that expected, and of few hits its interval agrees with a test
+    of their number.
+    """
     truth: Callable[[Tally, Options], Floats] | None = None
+    """As ``compute``, of a tally whose hits are the expected ones, where that is another function.
+    """
     rows: Callable[[EventScores], Floats] | None = None
+    """(event) to what each row adds, shape (n_samples,), where the measure is their mean."""
     most: Callable[[Floats], Floats] | None = None
+    """Of one that is lifted: (share of hits) to its largest value."""
     law: Callable[[float], float] | None = None
+    """Of a test: (value) to its p-value, for values that no draw is as far as."""
     whole: bool = False
+    """Whether drawn outcomes have to be 0 or 1, as logarithms of observed frequencies enter; others
+    may be sums that vary as those of weighted rows do.
+    """
 
     @property
     def is_distance(self) -> bool:
@@ -252,19 +223,14 @@ class EventMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassMeasure(Measure):
-    """A measure of all class probabilities and the labels.
-
-    Parameters
-    ----------
-    compute : callable
-        (probabilities, labels, options) to a number.
-    weighted : callable, optional
-        As ``compute``, of rows with weights, which come last; without it rows with weights are
-        refused.
-    """
+    """A measure of all class probabilities and the labels."""
 
     compute: Callable[[Floats, Labels, Options], float]
+    """(probabilities, labels, options) to a number."""
     weighted: Callable[[Floats, Labels, Options, RowWeights], float] | None = None
+    """As ``compute``, of rows with weights, which come last; without it rows with weights are
+    refused.
+    """
 
     @property
     def weighs(self) -> bool:
@@ -297,19 +263,14 @@ class ClassMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class RowMeasure(ClassMeasure):
-    """A class measure that is a mean over the rows.
-
-    Parameters
-    ----------
-    rows : callable
-        (probabilities, labels) to the value of each row.
-    first : int, optional
-        How many of the most probable classes it asks about, where it asks for no more than which
-        they are: a map of scores leaves it as it is, and it is 1 where there are no more classes.
-    """
+    """A class measure that is a mean over the rows."""
 
     rows: Callable[[Floats, Labels], RowValues]
+    """(probabilities, labels) to the value of each row."""
     first: int | None = None
+    """How many of the most probable classes it asks about, where it asks for no more than which
+    they are: a map of scores leaves it as it is, and it is 1 where there are no more classes.
+    """
 
     def __post_init__(self) -> None:
         """Weigh what each row adds."""

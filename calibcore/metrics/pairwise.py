@@ -30,11 +30,7 @@ LEAST_WIDTH = 0.01
 
 
 def mmce(
-    scores: ArrayLike,
-    hits: ArrayLike,
-    *,
-    width: float = WIDTH,
-    sample_weight: SampleWeight = None,
+    scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH, sample_weight: SampleWeight = None
 ) -> float:
     """Compute the maximum mean calibration error (MMCE): gaps of rows with near scores, multiplied.
 
@@ -89,11 +85,7 @@ def mmce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
 
 
 def event_skce(
-    scores: ArrayLike,
-    hits: ArrayLike,
-    *,
-    width: float = WIDTH,
-    sample_weight: SampleWeight = None,
+    scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH, sample_weight: SampleWeight = None
 ) -> float:
     """Compute the squared kernel calibration error (SKCE) of an event, unbiased.
 
@@ -147,17 +139,13 @@ def _pairs(counted: Tally) -> float:
     return float(counted.counts.sum() ** 2 - counted.squares.sum())
 
 
-def true_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
+def true_skce_of(counted: Tally) -> Floats:
     """Return the `event_skce` of infinitely many rows whose hits are the expected ones."""
-    return 2 * np.square(mmce_of(counted, width=width))
+    return 2 * np.square(mmce_of(counted))
 
 
 def event_skce_test(
-    scores: ArrayLike,
-    hits: ArrayLike,
-    *,
-    width: float = WIDTH,
-    sample_weight: SampleWeight = None,
+    scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH, sample_weight: SampleWeight = None
 ) -> KernelTest:
     """Test whether the scores of an event are the true probabilities, by the `event_skce`.
 

@@ -178,11 +178,7 @@ def mean_gap_of(counted: Tally) -> Floats:
 
 
 def net_overconfidence(
-    scores: ArrayLike,
-    hits: ArrayLike,
-    *,
-    centre: float = 0.5,
-    sample_weight: SampleWeight = None,
+    scores: ArrayLike, hits: ArrayLike, *, centre: float = 0.5, sample_weight: SampleWeight = None
 ) -> float:
     """Compute by how much scores are too far from 1/2, less by how much others are too near to it.
 

@@ -26,27 +26,24 @@ MOST_DRAWS = 100_000
 
 @result_class
 class Redraws:
-    """Measures of many draws of one world, with what they aim at.
-
-    Attributes
-    ----------
-    keys : tuple of str
-        The measures.
-    values : ndarray of float64, shape (n_draws, n_measures)
-        Of each draw; of a measure in rows, the share of them. NaN where it is not defined.
-    aims : ndarray of float64, shape (n_measures,)
-        What each measure is an estimate of: `calibcore.synthetic.Population.aim`.
-    limits : ndarray of float64, shape (n_measures,)
-        What each would be with infinitely many rows: `calibcore.synthetic.Population.measure`.
-    n_rows : int
-        Rows of each draw.
-    """
+    """Measures of many draws of one world, with what they aim at."""
 
     keys: tuple[str, ...]
+    """The measures."""
     values: Floats
+    """Of each draw; of a measure in rows, the share of them. NaN where it is not defined; shape
+    (n_draws, n_measures).
+    """
     aims: Floats
+    """What each measure is an estimate of: `calibcore.synthetic.Population.aim`; shape
+    (n_measures,).
+    """
     limits: Floats
+    """What each would be with infinitely many rows: `calibcore.synthetic.Population.measure`; shape
+    (n_measures,).
+    """
     n_rows: int
+    """Rows of each draw."""
 
     @property
     def mean(self) -> Floats:
@@ -253,15 +250,10 @@ def redraw_estimates(
 
 @result_class
 class EstimatorStudy:
-    """How far estimates are from their own truths, by number of rows.
-
-    Attributes
-    ----------
-    sizes : tuple of Redraws
-        As of `redraw_estimates`, the fewest rows first, at least one.
-    """
+    """How far estimates are from their own truths, by number of rows."""
 
     sizes: tuple[Redraws, ...]
+    """As of `redraw_estimates`, the fewest rows first, at least one."""
 
     @property
     def n_rows(self) -> NDArray[np.int64]:
@@ -325,27 +317,18 @@ class FittedTwoClassMap(FittedScoreMap):
 
 @result_class
 class CalibratorAgainstTruth:
-    """A fitted calibrator of a world's event, against the truth.
-
-    Attributes
-    ----------
-    key : str
-        Under which the calibrator was given.
-    fitted : FittedScoreMap
-        Its map of scores.
-    curve : ScoreCurve
-        That map, at enough places to draw it.
-    distance : MapDistance
-        From the true frequency, over all rows of the world.
-    after : Population
-        What is true of the calibrated scores: every measure with infinitely many rows.
-    """
+    """A fitted calibrator of a world's event, against the truth."""
 
     key: str
+    """Under which the calibrator was given."""
     fitted: FittedScoreMap
+    """Its map of scores."""
     curve: ScoreCurve
+    """That map, at enough places to draw it."""
     distance: MapDistance
+    """From the true frequency, over all rows of the world."""
     after: Population
+    """What is true of the calibrated scores: every measure with infinitely many rows."""
 
 
 def calibrators_against(

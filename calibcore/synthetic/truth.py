@@ -24,28 +24,16 @@ _AIM_AT_ROOT_OF_SQUARES = ("ece_l2", "debiased_ece")
 
 @dataclass(frozen=True)
 class MapDistance:
-    """How far a map of scores is from the true frequency, over all rows of a world.
-
-    Attributes
-    ----------
-    root_mean_squared, mean_absolute : float
-        In probability units, 0 to 1.
-    """
+    """How far a map of scores is from the true frequency, over all rows of a world."""
 
     root_mean_squared: float
     mean_absolute: float
+    """In probability units, 0 to 1."""
 
 
 @result_class
 class Population:
     """Scores that each stand for equally many rows, with the true frequency of the event there.
-
-    Attributes
-    ----------
-    scores : ndarray of float64, shape (n_points,)
-        In [0, 1].
-    frequency : ndarray of float64, shape (n_points,)
-        Of the event, in [0, 1].
 
     Notes
     -----
@@ -55,7 +43,9 @@ class Population:
     """
 
     scores: Floats
+    """In [0, 1]; shape (n_points,)."""
     frequency: Floats
+    """Of the event, in [0, 1]; shape (n_points,)."""
 
     @cached_property
     def counted(self) -> Tally:

@@ -262,24 +262,18 @@ _BELOW = 1 - 2.0**-20
 
 @result_class
 class WorldSample:
-    """Rows drawn from a world.
-
-    Attributes
-    ----------
-    rows : LogitSet
-        Class probabilities and true classes.
-    event : EventScores
-        The world's event in them: scores and hits.
-    frequency : ndarray of float64, shape (n_rows,)
-        True probability of the event, of each row.
-    groups : ndarray of int64, shape (n_rows,), or None
-        0 or 1, where the world has groups; ``rows`` and ``event`` are told them too.
-    """
+    """Rows drawn from a world."""
 
     rows: LogitSet
+    """Class probabilities and true classes."""
     event: EventScores
+    """The world's event in them: scores and hits."""
     frequency: Floats
+    """True probability of the event, of each row; shape (n_rows,)."""
     groups: Labels | None
+    """0 or 1, where the world has groups; ``rows`` and ``event`` are told them too; shape
+    (n_rows,).
+    """
 
 
 @dataclass(frozen=True)

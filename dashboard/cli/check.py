@@ -24,10 +24,10 @@ from dashboard.cli.pairing import Batch, PairedRows, match
 from dashboard.cli.summaries import heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
-from dashboard.compute.split import groupings, slicing_of
+from dashboard.compute.split import groupings, subgrouping_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.records import DEFAULTS, Role, SliceColumn
+from dashboard.readers.records import DEFAULTS, GroupingColumn, Role
 from dashboard.remote import InputFile
 from dashboard.report.reference import ReferenceBatch, read_reference, reference_of
 from dashboard.scene import Scene
@@ -306,14 +306,14 @@ def _batch(scene: Scene) -> Batch:
     )
 
 
-def _cells(column: SliceColumn) -> NDArray[Any]:
+def _cells(column: GroupingColumn) -> NDArray[Any]:
     if column.categories is None:
         return column.values
     return np.array(column.categories, dtype=np.object_)[column.values.astype(np.intp)]
 
 
 def _grouping(scene: Scene, name: str) -> Grouping | None:
-    return slicing_of(scene.upload, scene.settings, name).grouping
+    return subgrouping_of(scene.upload, scene.settings, name).grouping
 
 
 def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ leave_working_folder()
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -333,10 +334,6 @@ _READING: tuple[Callable[[Any], Any], ...] = (
 """How a file is read, for every command that reads one."""
 
 
-def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_READING, command)
-
-
 def _with(
     options: Sequence[Callable[[Any], Any]], command: Callable[..., None]
 ) -> Callable[..., None]:
@@ -345,9 +342,7 @@ def _with(
     return command
 
 
-def _counts_rows(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_COUNTS, command)
-
+_reads_files, _counts_rows = partial(_with, _READING), partial(_with, _COUNTS)
 
 _GROUP = click.option(
     "--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups: by_group."
@@ -391,10 +386,6 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
 """What the report of an audit is to hold, and where it is written."""
 
 
-def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
-    return _with(_REPORT, command)
-
-
 @main.command(cls=WithKeys, epilog=_EXAMPLES["audit"])
 @_reads_files
 @click.option(
@@ -433,7 +424,7 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
 @_BY
 @_counts_rows
 @_APPLIED
-@_writes_report
+@partial(_with, _REPORT)
 def audit(
     fail_if: tuple[str, ...],
     full: bool,  # noqa: FBT001 - click gives flags so

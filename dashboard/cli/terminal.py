@@ -334,7 +334,7 @@ def figures_of(scene: Scene) -> dict[str, float | None]:
     groups = find_groups(scene)
     side, worst = groups.after, groups.after.worst()
     numbers[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
-    if scene.upload.summary is not None and not groups.slicings:
+    if scene.upload.summary is not None and not groups.subgroupings:
         numbers[SUBGROUP] = None
     return numbers
 

@@ -57,8 +57,8 @@ def _find(scene: Scene) -> GroupCorrection | None:
     result = _calibrated_by(scene, by)
     if result is None or _raises_nll(result, scene.evaluated):
         return None
-    slicing = groups.slicings[int(groups.after.grouping[worst])]
-    mine = of_evaluated(scene, slicing.places[scene.chosen]) == groups.after.place[worst]
+    subgrouping = groups.subgroupings[int(groups.after.grouping[worst])]
+    mine = of_evaluated(scene, subgrouping.places[scene.chosen]) == groups.after.place[worst]
     event = result.after.event
     part = event.rows(mine)
     corrected = row_mean(part.scores - part.hits, part.weights)
@@ -105,22 +105,22 @@ def drift_step_of(scene: Scene, results: DriftResults | None) -> Step | None:
     if (
         results is None
         or not results.detected
-        or (only is not None and only.by == results.slicing.by)
+        or (only is not None and only.by == results.subgrouping.by)
     ):
         return None
     one = results.before if results.before.p_value < DETECTION_LEVEL else results.after
     if one is None:
         raise AssertionError(results)
-    slicing = results.slicing
-    dated = [name for name in slicing.open_to_all if name != BLANK]
-    since = slicing.names[one.since]
+    subgrouping = results.subgrouping
+    dated = [name for name in subgrouping.open_to_all if name != BLANK]
+    since = subgrouping.names[one.since]
     if since not in dated:
         return None
     until = dated[-1] if dated[-1] != since else ""
-    split_at = (slicing.by, since)
+    split_at = (subgrouping.by, since)
     offered = not scene.upload.options.split_at and split_at in splits_by_date(scene.upload)
     return drift_step(
-        slicing.by, slicing.shown[one.since], (since, until), split_at if offered else ()
+        subgrouping.by, subgrouping.shown[one.since], (since, until), split_at if offered else ()
     )
 
 
@@ -136,11 +136,7 @@ def classes_of(scene: Scene) -> BothScreens | None:
 
 
 def steps_of(
-    scene: Scene,
-    inference: Inference | None,
-    classes: BothScreens | None,
-    *,
-    compare: bool = True,
+    scene: Scene, inference: Inference | None, classes: BothScreens | None, *, compare: bool = True
 ) -> list[Step]:
     """Return the advice, of which a calibrator that is to be tried first comes last.
 

@@ -95,7 +95,7 @@ _CONTESTANTS = "contestants"
 _GAP, _RATE = (next(m for m in METRICS if m.key == key) for key in ("mean_gap", "hit_rate"))
 
 _ROWS_WITH_CURVES = 100_000
-"""Up to so many rows the fits of a contest are kept with their curves, for the other pages."""
+"""Up to so many rows the fits of a comparison are kept with their curves, for the other pages."""
 
 _EVALUATING = 8_000, 40
 """Passes of `numpy.exp` that the evaluation of a row takes, and of each of its classes."""
@@ -104,7 +104,7 @@ _REFIT_SECONDS = 1.0
 """For about so long the fits of one method are repeated, to know how uncertain its change is."""
 
 _FITS_SHARE = 0.9
-"""Of the work of a contest, where the fits are made side by side and long."""
+"""Of the work of a comparison, where the fits are made side by side and long."""
 
 _FEW_CLASSES = 10
 """For which a method's cost is taken where only the scores of an event are known."""
@@ -125,7 +125,7 @@ class FoldPlan:
 
 @dataclass(frozen=True)
 class ComparisonResults:
-    """What a contest has found so far."""
+    """What a comparison has found so far."""
 
     contestants: tuple[Contestant, ...]
     """In the order asked for; their keys are those of the methods."""
@@ -152,7 +152,7 @@ def seconds_of(scene: Scene, key: str) -> float | None:
     return fit_seconds(scene.upload, replace(settings_of(scene, key), only=None))
 
 
-def estimate_contest(scene: Scene, keys: Sequence[str], dealt: FoldPlan) -> float:
+def estimate_comparison(scene: Scene, keys: Sequence[str], dealt: FoldPlan) -> float:
     """Estimate how many seconds the methods take that have not been tried."""
     n_classes = len(scene.class_names or ()) or _FEW_CLASSES
     n_fit, n_test = scene.split.calibration.n_samples, scene.split.test.n_samples
@@ -174,14 +174,14 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: FoldPlan) -> floa
     return total + side_by_side_seconds(fits, scene.split.calibration)
 
 
-def run_contest(
+def run_comparison(
     scene: Scene, keys: Sequence[str], dealt: FoldPlan, report: Report, *, go: bool
 ) -> ComparisonResults:
     """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
     ``scene``: the data and what is chosen: the method chosen there takes part with its options, the
     others with their defaults. ``keys``: the methods. ``dealt``: the folds. ``report``: see
-    `Report`; whatever it raises ends the contest, and what was finished is kept. ``go``: whether
+    `Report`; whatever it raises ends the comparison, and what was finished is kept. ``go``: whether
     those that have not been tried are; otherwise they are listed as missing.
     """
     fitted, refused, missing = [], [], []
@@ -323,7 +323,7 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
     return Standing.of(evaluated, fitted)
 
 
-def contest_closer(
+def comparison_closer(
     scene: Scene,
     contestant: Contestant,
     dealt: FoldPlan,
@@ -346,7 +346,7 @@ def contest_closer(
         return refits_of(scene.upload, settings, fold, plan, _REFIT_SECONDS).widened(inference)
 
     key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
-    return once("contest inferences", key, make)
+    return once("comparison inferences", key, make)
 
 
 def advice_of(
@@ -377,7 +377,7 @@ def advice_of(
             if change + error >= 0:
                 return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
-        closer = contest_closer(least, by_key[key], dealt, "crossed", measure)
+        closer = comparison_closer(least, by_key[key], dealt, "crossed", measure)
         if closer.fits != "unknown":
             return closer.find(measure.key).mark == "better"
         # Fits that are too slow to be repeated are allowed for as between two calibrators.
@@ -405,7 +405,7 @@ def _losses(
         return row_losses(measure, side_of(prepare(rows, event), event, fitted))
 
     key_of_losses = _key(scene, settings_of(scene, key), dealt), measure.key
-    return once("contest losses", key_of_losses, make)
+    return once("comparison losses", key_of_losses, make)
 
 
 def _key(scene: Scene, settings: Settings, dealt: FoldPlan) -> tuple[object, ...]:
@@ -418,7 +418,7 @@ def _is_fitted(scene: Scene, key: str, dealt: FoldPlan) -> bool:
 
 
 def _is_ready(scene: Scene, key: str, dealt: FoldPlan) -> bool:
-    """Return whether a contestant is known, or at least fitted in a contest that was stopped."""
+    """Return whether a contestant is known, or at least fitted in a comparison that was stopped."""
     begun = _is_fitted(scene, NO_METHOD, dealt)
     return _is_fitted(scene, key, dealt) or (begun and _has_fits(scene, key, dealt))
 
@@ -432,7 +432,7 @@ _MANY_ROWS, _OF_MANY_ROWS = 100_000, 9
 """Of more rows than this, so few sides are kept: each holds arrays of all rows."""
 
 
-def contest_sides(
+def comparison_sides(
     scene: Scene, contestants: Sequence[Contestant], dealt: FoldPlan, evaluated_on: EvaluatedOn
 ) -> list[Side]:
     """Return each contestant's calibrated side of one set."""
@@ -449,7 +449,7 @@ def _side(scene: Scene, contestant: Contestant, dealt: FoldPlan, evaluated_on: E
 
     key = key_of(scene.upload, settings), dealt, evaluated_on
     few = contestant.on(evaluated_on).n_samples > _MANY_ROWS
-    return once("contest sides", key, make, most=_OF_MANY_ROWS if few else MOST_RESULTS)
+    return once("comparison sides", key, make, most=_OF_MANY_ROWS if few else MOST_RESULTS)
 
 
 _OF_ALL = tuple(next(m for m in METRICS if m.key == key) for key in ("nll", "accuracy"))
@@ -560,10 +560,10 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     dealt = FoldPlan(N_FOLDS, scene.settings.seed) if scene.crossed else FoldPlan()
     scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
-    go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
-    contest = run_contest(scene, keys, dealt, lambda *_: None, go=go)
-    among = ranked(contest.contestants, by, "crossed")
-    picks = pick(among, by) if len(among) > 1 and not contest.missing else None
+    go = estimate_comparison(scene, keys, dealt) <= QUICK_SECONDS
+    compared = run_comparison(scene, keys, dealt, lambda *_: None, go=go)
+    among = ranked(compared.contestants, by, "crossed")
+    picks = pick(among, by) if len(among) > 1 and not compared.missing else None
     return None if picks is None else conclusion_of(scene, picks, among, dealt)
 
 

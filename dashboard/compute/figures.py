@@ -13,15 +13,10 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.subgroups import SubgroupResults
 from dashboard.compute.uncertainty import class_bins
 from dashboard.document.blocks import Picture, Pictures
-from dashboard.figures import (
-    Diagram,
-    bins_graph,
-    class_picture,
-    reliability_diagram,
-)
+from dashboard.figures import Diagram, bins_graph, class_picture, reliability_diagram
 from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
-from dashboard.figures.subgroups import period_plot, slice_plot
+from dashboard.figures.subgroups import period_plot, subgroup_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
 from dashboard.texts.events import EventWords
@@ -108,18 +103,18 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
     return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
 
 
-def draw_slices(scene: Scene, results: SubgroupResults, shown: Places) -> go.Figure:
-    """Draw the mean gaps of some slices of one set; of periods of time, of all."""
-    slicing = results.slicing
+def draw_subgroups(scene: Scene, results: SubgroupResults, shown: Places) -> go.Figure:
+    """Draw the mean gaps of some subgroups of one set; of periods of time, of all."""
+    subgrouping = results.subgrouping
     after = None if results.after is results.before else results.after
 
     def make() -> go.Figure:
-        if slicing.in_time:
-            return period_plot((results.before, after), slicing.shown, scene.palette)
-        return slice_plot((results.before, after), slicing.shown, shown, scene.palette)
+        if subgrouping.in_time:
+            return period_plot((results.before, after), subgrouping.shown, scene.palette)
+        return subgroup_plot((results.before, after), subgrouping.shown, shown, scene.palette)
 
-    key = (*_key(scene, n_bins=CLASS_BINS), slicing.by, tuple(shown.tolist()))
-    return once("slice plots", key, make)
+    key = (*_key(scene, n_bins=CLASS_BINS), subgrouping.by, tuple(shown.tolist()))
+    return once("subgroup plots", key, make)
 
 
 def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:

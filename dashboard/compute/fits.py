@@ -12,14 +12,7 @@ from calibcore.auditing import AuditResult, audit_fitted, rebin
 from calibcore.calibrators.base import FittedMap, Progress, part_of
 from calibcore.data import EventScores
 from calibcore.events import TopR
-from calibcore.fitting import (
-    FoldedScoreMap,
-    FoldedVectorMap,
-    check_pooled,
-    fit,
-    fit_folds,
-    prepare,
-)
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit, fit_folds, prepare
 from calibcore.splits import Folds
 from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
 from dashboard.compute.processes import (
@@ -30,12 +23,7 @@ from dashboard.compute.processes import (
     side_by_side_seconds,
     timed,
 )
-from dashboard.compute.split import (
-    evaluated_rows,
-    evaluated_split,
-    restated_split,
-    whole_split,
-)
+from dashboard.compute.split import evaluated_rows, evaluated_split, restated_split, whole_split
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene

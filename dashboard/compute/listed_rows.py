@@ -12,7 +12,7 @@ from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.compute.split import of_evaluated, predicted_classes
-from dashboard.readers import SliceColumn
+from dashboard.readers import GroupingColumn
 from dashboard.readers.records import Array, Role
 from dashboard.scene import Scene
 
@@ -126,7 +126,7 @@ def _text(name: str | float) -> str:
     return "" if name != name else str(name)  # noqa: PLR0124 - NaN of a blank cell
 
 
-def _columns(scene: Scene) -> dict[str, SliceColumn]:
+def _columns(scene: Scene) -> dict[str, GroupingColumn]:
     """Return the further columns of the rows that are evaluated."""
     settings = scene.settings
     columns = scene.upload.split_columns(
@@ -138,7 +138,7 @@ def _columns(scene: Scene) -> dict[str, SliceColumn]:
     }
 
 
-def _cells(column: SliceColumn, chosen: Places) -> list[str | float]:
+def _cells(column: GroupingColumn, chosen: Places) -> list[str | float]:
     values, texts = column.values[chosen].tolist(), column.categories
     return values if texts is None else [texts[place] for place in values]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibcore.data import LogitSet, Rows
 from calibcore.events import TopR
 from dashboard.compute.cache import key_of, once
-from dashboard.readers import FileError, SliceColumn, Upload
+from dashboard.readers import FileError, GroupingColumn, Upload
 from dashboard.readers.recognition.set_names import Parting
 from dashboard.readers.records import RawEvent, RawSet, Role
 from dashboard.settings import Settings
@@ -72,7 +72,7 @@ def _year(text: str) -> str:
 # Of a column --------------------------------------------------------------------------------
 
 
-def in_time(column: SliceColumn) -> Periods | None:
+def in_time(column: GroupingColumn) -> Periods | None:
     """Return the periods of a column of dates, or of numbers of weeks or months; else None."""
     if column.categories is not None:
         periods, of_rows = periods_of(column.categories), column.values.astype(np.intp)

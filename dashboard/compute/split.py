@@ -23,10 +23,10 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
 from dashboard.compute.periods import in_time
-from dashboard.readers import SliceColumn, Upload
+from dashboard.readers import GroupingColumn, Upload
 from dashboard.readers.recognition.groups import FEW_VALUES, NUMBER_RANGES
 from dashboard.scene import EvaluatedPart, Scene
-from dashboard.settings import NO_METHOD, SETS, SetChoice, Settings, Slice, method_by_key
+from dashboard.settings import NO_METHOD, SETS, SetChoice, Settings, Subgroup, method_by_key
 from dashboard.texts.subgroups import (
     BLANK,
     COLUMN,
@@ -39,14 +39,14 @@ from dashboard.texts.subgroups import (
     range_names,
     score_ranges,
     shown_range,
-    slice_name,
+    subgroup_name,
 )
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Slicing:
+class Subgrouping:
     """One way to group the rows of both sets."""
 
     by: str
@@ -93,14 +93,14 @@ def _columns(upload: Upload) -> dict[str, str]:
     return {COLUMN.format(name=name) if name in taken else name: name for name in known}
 
 
-def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
+def subgrouping_of(upload: Upload, settings: Settings, by: str) -> Subgrouping:
     """Group all rows of both sets, whatever the filter."""
     if by in SCORES:
         settings = replace(settings.in_any_bins, method=NO_METHOD, options=(), only=None)
         key = key_of(upload, settings), by
-        return once("slicings", key, lambda: _by_score(upload, settings, by))
+        return once("subgroupings", key, lambda: _by_score(upload, settings, by))
     settings = _split_alone(settings)
-    return once("slicings", (key_of(upload, settings), by), lambda: _by(upload, settings, by))
+    return once("subgroupings", (key_of(upload, settings), by), lambda: _by(upload, settings, by))
 
 
 def _split_alone(settings: Settings) -> Settings:
@@ -109,13 +109,13 @@ def _split_alone(settings: Settings) -> Settings:
     return Settings(TopR(1), NO_METHOD, calibration_share=share, seed=seed)
 
 
-def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
+def _by_score(upload: Upload, settings: Settings, by: str) -> Subgrouping:
     split = plain_split(upload, settings)
     events = [prepare(rows, settings.event).event for rows in (split.calibration, split.test)]
     scores = [event.scores for event in events]
     ranges = equal_ranges(np.concatenate(scores), SCORES[by])
     n_ranges = ranges.low.size
-    return Slicing(
+    return Subgrouping(
         by,
         tuple(nth_range(k, n_ranges) for k in range(n_ranges)),
         score_ranges(ranges.low.tolist(), ranges.high.tolist()),
@@ -123,14 +123,14 @@ def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
     )
 
 
-def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
+def _by(upload: Upload, settings: Settings, by: str) -> Subgrouping:
     split, names = plain_split(upload, settings), upload.class_names
     if by in {PREDICTED, TRUE} and names is not None:
         classes = {
             name: _classes(rows, by)
             for name, rows in zip(SETS, (split.calibration, split.test), strict=True)
         }
-        return Slicing(by, names, names, classes, fair=by == PREDICTED)
+        return Subgrouping(by, names, names, classes, fair=by == PREDICTED)
     name = _columns(upload)[by]
     if isinstance(split.calibration, CountedScores) and isinstance(split.test, CountedScores):
         of_groups = next(iter(upload.columns.values()))[name]
@@ -147,19 +147,19 @@ def _classes(rows: Rows, by: str) -> Places:
     return rows.labels.astype(np.intp) if by == TRUE else rows.logits.argmax(axis=1)
 
 
-def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
+def _by_column(by: str, columns: list[GroupingColumn]) -> Subgrouping:
     values = np.concatenate([column.values for column in columns])
     n_fit = columns[0].values.size
     texts = columns[0].categories
     periods = in_time(replace(columns[0], values=values))
     if periods is not None:
         of_sets = _by_set(periods.places, n_fit)
-        return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
+        return Subgrouping(by, periods.names, periods.shown, of_sets, in_time=True)
     if texts is not None:
         names = category_names(texts)
         known = Grouping(tuple(map(_unless_blank, names)), columns[0].name)
         of_sets = _by_set(values.astype(np.intp), n_fit)
-        return Slicing(by, names, names, of_sets, grouping=known)
+        return Subgrouping(by, names, names, of_sets, grouping=known)
     different = np.unique(values[~np.isnan(values)])
     cuts: tuple[float, ...] | None = None
     if different.size <= FEW_VALUES:
@@ -178,7 +178,7 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
     each = Grouping.of(values).names if cuts is None else tuple(map(_unless_blank, names))
     known = Grouping(each, columns[0].name, cuts)
     shown = tuple(map(shown_range, names))
-    return Slicing(by, names, shown, _by_set(places, n_fit), grouping=known)
+    return Subgrouping(by, names, shown, _by_set(places, n_fit), grouping=known)
 
 
 def _unless_blank(name: str) -> str:
@@ -212,7 +212,7 @@ def groupings(upload: Upload) -> list[str]:
     return once("groupings", key_of(upload, Settings(TopR(1)))[:3], find)
 
 
-def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
+def _tells_groups(column: GroupingColumn, n_rows: int) -> bool:
     """Return whether a column holds groups: not one value, nor a number for each row, nor dates.
 
     A month that is over will not come again, so no new row is of it.
@@ -227,13 +227,13 @@ def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
     return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
 
 
-def slicings_for(upload: Upload, settings: Settings) -> tuple[Slicing, ...]:
+def subgroupings_for(upload: Upload, settings: Settings) -> tuple[Subgrouping, ...]:
     """Return how rows are grouped for the chosen calibrator: by the chosen column, or by all."""
     if settings.method != NO_METHOD and method_by_key(settings.method).all_columns:
         columns = groupings(upload)
     else:
         columns = [] if settings.group is None else [settings.group]
-    return tuple(slicing_of(upload, settings, by) for by in columns)
+    return tuple(subgrouping_of(upload, settings, by) for by in columns)
 
 
 def names_of_groups(scene: Scene) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -241,9 +241,9 @@ def names_of_groups(scene: Scene) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
     Text of the file, or of an audit in Python.
     """
-    slicings, request = slicings_for(scene.upload, scene.settings), scene.result.request
-    if slicings or request is None:
-        return tuple((one.by, one.shown) for one in slicings)
+    subgroupings, request = subgroupings_for(scene.upload, scene.settings), scene.result.request
+    if subgroupings or request is None:
+        return tuple((one.by, one.shown) for one in subgroupings)
     return tuple(
         (one.column, tuple(name or BLANK for name in one.names)) for one in request.groupings
     )
@@ -273,16 +273,16 @@ def whole_split(upload: Upload, settings: Settings) -> AnySplit:
     if moved is not None:
         return moved[0]
     plain = plain_split(upload, settings)
-    slicings = slicings_for(upload, settings)
-    if not slicings:
+    subgroupings = subgroupings_for(upload, settings)
+    if not subgroupings:
         return plain
-    key = key_of(upload, _split_alone(settings)), tuple(one.by for one in slicings)
-    return once("grouped splits", key, lambda: grouped(plain, _side_by_side(slicings)))
+    key = key_of(upload, _split_alone(settings)), tuple(one.by for one in subgroupings)
+    return once("grouped splits", key, lambda: grouped(plain, _side_by_side(subgroupings)))
 
 
-def _side_by_side(slicings: Sequence[Slicing]) -> dict[SetChoice, Places]:
+def _side_by_side(subgroupings: Sequence[Subgrouping]) -> dict[SetChoice, Places]:
     """Return the group of each row of both sets, in each column."""
-    return {name: np.stack([one.places[name] for one in slicings], axis=1) for name in SETS}
+    return {name: np.stack([one.places[name] for one in subgroupings], axis=1) for name in SETS}
 
 
 def restated_split(
@@ -312,19 +312,19 @@ def evaluated_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mas
     """Return which rows of a set are evaluated; None for all."""
     if settings.only is None:
         return None
-    return _rows_of(slicing_of(upload, settings, settings.only.by), settings.only, chosen)
+    return _rows_of(subgrouping_of(upload, settings, settings.only.by), settings.only, chosen)
 
 
-def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
-    first, last = _ends(slicing, only)
-    places = slicing.places[chosen]
+def _rows_of(subgrouping: Subgrouping, only: Subgroup, chosen: SetChoice) -> Mask:
+    first, last = _ends(subgrouping, only)
+    places = subgrouping.places[chosen]
     return np.asarray((places >= first) & (places <= last))
 
 
-def _ends(slicing: Slicing, only: Slice) -> tuple[int, int]:
+def _ends(subgrouping: Subgrouping, only: Subgroup) -> tuple[int, int]:
     """Return the first and the last subgroup that is kept: one, or a span of periods."""
-    first = slicing.names.index(only.value)
-    return first, slicing.names.index(only.until) if only.until else first
+    first = subgrouping.names.index(only.value)
+    return first, subgrouping.names.index(only.until) if only.until else first
 
 
 def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> EvaluatedPart | None:
@@ -332,12 +332,14 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> EvaluatedP
     mask = evaluated_rows(upload, settings, chosen)
     if settings.only is None or mask is None:
         return None
-    slicing = slicing_of(upload, settings, settings.only.by)
-    first, last = (slicing.shown[place] for place in _ends(slicing, settings.only))
+    subgrouping = subgrouping_of(upload, settings, settings.only.by)
+    first, last = (subgrouping.shown[place] for place in _ends(subgrouping, settings.only))
     shown = first if first == last else f"{first} \u2013 {last}"
     whole = whole_split(upload, settings)
     rows = whole.test if chosen == "test" else whole.calibration
-    return EvaluatedPart(slice_name(slicing.by, shown), _kept(rows, mask).n_samples, rows.n_samples)
+    return EvaluatedPart(
+        subgroup_name(subgrouping.by, shown), _kept(rows, mask).n_samples, rows.n_samples
+    )
 
 
 def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
@@ -345,13 +347,13 @@ def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
     whole, only = whole_split(upload, settings), settings.only
     if only is None:
         return whole
-    slicing = slicing_of(upload, settings, only.by)
+    subgrouping = subgrouping_of(upload, settings, only.by)
     key = key_of(upload, replace(settings.in_any_bins, method=NO_METHOD, options=()))
-    return once("parts", key, lambda: _cut(whole, slicing, only))
+    return once("parts", key, lambda: _cut(whole, subgrouping, only))
 
 
-def _cut(whole: AnySplit, slicing: Slicing, only: Slice) -> AnySplit:
-    fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
+def _cut(whole: AnySplit, subgrouping: Subgrouping, only: Subgroup) -> AnySplit:
+    fitted, evaluated = (_rows_of(subgrouping, only, chosen) for chosen in SETS)
     calibration, test = _kept(whole.calibration, fitted), _kept(whole.test, evaluated)
     return Split(calibration, test, whole.same_data)
 

@@ -11,10 +11,22 @@ from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
 from calibcore.inference.draws import neighbours_joined
-from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
+from calibcore.subgroups import (
+    SubgroupScreen,
+    SubgroupShares,
+    joint_screen,
+    screen_subgroups,
+    subgroup_shares,
+)
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.split import Slicing, of_evaluated, predicted_classes, slicing_of, ways
+from dashboard.compute.split import (
+    Subgrouping,
+    of_evaluated,
+    predicted_classes,
+    subgrouping_of,
+    ways,
+)
 from dashboard.scene import Scene
 from dashboard.texts.advice import drifts
 from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES, Groups
@@ -27,7 +39,7 @@ _DIFFERENT = 0.95
 class DriftResults:
     """The drift over one column of dates."""
 
-    slicing: Slicing
+    subgrouping: Subgrouping
     """Its periods."""
     before: Drift
     """Uncalibrated."""
@@ -50,7 +62,7 @@ class DriftResults:
 class GroupResults(Groups):
     """The subgroups of every grouping that was made without the outcomes, jointly tested."""
 
-    slicings: tuple[Slicing, ...]
+    subgroupings: tuple[Subgrouping, ...]
     """The groupings."""
     drift: Sequence[DriftResults]
     """Over each column of dates; p-values count all of them."""
@@ -64,13 +76,15 @@ def find_groups(scene: Scene) -> GroupResults:
 
 def _find(scene: Scene) -> GroupResults:
     ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
-    all_slicings = [
-        slicing_of(scene.upload, scene.settings, by)
+    all_subgroupings = [
+        subgrouping_of(scene.upload, scene.settings, by)
         for by in ways(scene.upload)
         if by not in ranges
     ]
-    slicings = tuple(one for one in all_slicings if one.fair and not looks_like_ids(scene, one.by))
-    places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
+    subgroupings = tuple(
+        one for one in all_subgroupings if one.fair and not looks_like_ids(scene, one.by)
+    )
+    places = [of_evaluated(scene, one.places[scene.chosen]) for one in subgroupings]
 
     def tested(event: EventScores) -> GroupGaps:
         rows, weights, some = neighbours_joined(event)
@@ -87,10 +101,10 @@ def _find(scene: Scene) -> GroupResults:
     after = tested(evaluated.after.event).since(before) if evaluated.calibrated else before
 
     def name(gaps: GroupGaps, k: int) -> tuple[str, str]:
-        slicing = slicings[int(gaps.grouping[k])]
-        return slicing.by, slicing.shown[int(gaps.place[k])]
+        subgrouping = subgroupings[int(gaps.grouping[k])]
+        return subgrouping.by, subgrouping.shown[int(gaps.place[k])]
 
-    drift = _drift_over(scene, [one for one in slicings if one.in_time])
+    drift = _drift_over(scene, [one for one in subgroupings if one.in_time])
     most = _most_drifting(drift)
     return GroupResults(
         before,
@@ -98,7 +112,7 @@ def _find(scene: Scene) -> GroupResults:
         name,
         scene.event_words.prediction,
         (False, False) if most is None else most.sides,
-        slicings=slicings,
+        subgroupings=subgroupings,
         drift=drift,
     )
 
@@ -153,48 +167,52 @@ def worst_grouping(scene: Scene) -> str:
 class SubgroupResults:
     """Every subgroup of the chosen set."""
 
-    slicing: Slicing
+    subgrouping: Subgrouping
     """How the rows are grouped."""
-    before: SliceScreen
+    before: SubgroupScreen
     """Uncalibrated; a `JointScreen` where the groups are among those of `find_groups`."""
-    after: SliceScreen
+    after: SubgroupScreen
     """Calibrated; the same object where nothing was fitted."""
-    right: SliceShares | None
-    right_after: SliceShares | None
+    right: SubgroupShares | None
+    right_after: SubgroupShares | None
     """Accuracy; None where it is not known."""
 
 
-def find_slices(scene: Scene, by: str) -> SubgroupResults:
+def find_subgroups(scene: Scene, by: str) -> SubgroupResults:
     """Evaluate every subgroup of the chosen set."""
     key = key_of(scene.upload, scene.settings.in_any_bins), scene.chosen, by
-    return once("slices", key, lambda: _find_slices(scene, by))
+    return once("subgroups", key, lambda: _find_subgroups(scene, by))
 
 
-def _find_slices(scene: Scene, by: str) -> SubgroupResults:
-    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
+def _find_subgroups(scene: Scene, by: str) -> SubgroupResults:
+    subgrouping, evaluated = subgrouping_of(scene.upload, scene.settings, by), scene.evaluated
     groups = find_groups(scene)
-    places = of_evaluated(scene, slicing.places[scene.chosen])
-    n_slices = len(slicing.names)
+    places = of_evaluated(scene, subgrouping.places[scene.chosen])
+    n_subgroups = len(subgrouping.names)
 
     def screened(
-        event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
-    ) -> SliceScreen:
+        event: EventScores, gaps: GroupGaps, before: SubgroupScreen | None = None
+    ) -> SubgroupScreen:
         rows, weights, some = neighbours_joined(event)
-        alone = screen_slices(
-            rows.scores, rows.hits, places[some], n_slices=n_slices, evaluate=slicing.fair,
-            sample_weight=weights, clusters=rows.clusters,
+        alone = screen_subgroups(
+            rows.scores, rows.hits, places[some], n_subgroups=n_subgroups,
+            evaluate=subgrouping.fair, sample_weight=weights, clusters=rows.clusters,
         )  # fmt: skip
         if before is not None:
             alone = alone.since(before)
-        known = [one.by for one in groups.slicings]
+        known = [one.by for one in groups.subgroupings]
         return joint_screen(alone, gaps, known.index(by)) if by in known else alone
 
-    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
+    def share(flags: NDArray[np.bool_] | None) -> SubgroupShares | None:
         if flags is None:
             return None
         rows = scene.rows
-        return slice_shares(
-            flags, places, n_slices=n_slices, sample_weight=rows.weights, clusters=rows.clusters
+        return subgroup_shares(
+            flags,
+            places,
+            n_subgroups=n_subgroups,
+            sample_weight=rows.weights,
+            clusters=rows.clusters,
         )
 
     before = screened(evaluated.before.event, groups.before)
@@ -203,7 +221,7 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
         after = screened(evaluated.after.event, groups.after, before)
     predictions = [predicted_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in predictions)
-    return SubgroupResults(slicing, before, after, right, right_after)
+    return SubgroupResults(subgrouping, before, after, right, right_after)
 
 
 def _right(scene: Scene, values: Labels | None) -> NDArray[np.bool_] | None:
@@ -217,21 +235,21 @@ def _right(scene: Scene, values: Labels | None) -> NDArray[np.bool_] | None:
 def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
     """Return the drift over one column of dates, or over the one that drifts most."""
     drift = find_groups(scene).drift
-    return _most_drifting([one for one in drift if by in ("", one.slicing.by)])
+    return _most_drifting([one for one in drift if by in ("", one.subgrouping.by)])
 
 
 def _most_drifting(drift: Sequence[DriftResults]) -> DriftResults | None:
     return min(drift, key=lambda one: (not one.detected, one.before.p_value), default=None)
 
 
-def _drift_over(scene: Scene, dated: Sequence[Slicing]) -> list[DriftResults]:
+def _drift_over(scene: Scene, dated: Sequence[Subgrouping]) -> list[DriftResults]:
     evaluated = scene.evaluated
     if is_designed(scene.rows):  # `drift_test` is of rows drawn one by one
         return []
 
-    def tested(event: EventScores, slicing: Slicing) -> Drift | None:
-        periods = of_evaluated(scene, slicing.places[scene.chosen])
-        n_periods = len(slicing.names) - (slicing.names[-1] == BLANK)
+    def tested(event: EventScores, subgrouping: Subgrouping) -> Drift | None:
+        periods = of_evaluated(scene, subgrouping.places[scene.chosen])
+        n_periods = len(subgrouping.names) - (subgrouping.names[-1] == BLANK)
         rows, weights = weighted(event)
         test = drift_test(
             rows.scores, rows.hits, periods, n_periods=n_periods, sample_weight=weights

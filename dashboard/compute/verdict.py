@@ -62,7 +62,7 @@ def _drift_lines(scene: Scene) -> list[str]:
     drift = find_drift(scene)
     if drift is None or not drift.detected:
         return []
-    groups, by, shown = find_groups(scene), drift.slicing.by, drift.slicing.shown
+    groups, by, shown = find_groups(scene), drift.subgrouping.by, drift.subgrouping.shown
     alone = any(
         side and not groups.worst(after=after)
         for side, after in zip(drift.sides, (False, True), strict=True)

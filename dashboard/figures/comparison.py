@@ -134,10 +134,7 @@ def _uncalibrated(
 
 
 def _error_bars(
-    contestants: Sequence[Contestant],
-    measure: Measure,
-    side: EvaluatedOn,
-    changes: Changes | None,
+    contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn, changes: Changes | None
 ) -> dict[int, tuple[float, float]]:
     """Return the ends of the error bars by row, counted from the uncalibrated value."""
     start = _uncalibrated(contestants, measure, side)

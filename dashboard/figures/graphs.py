@@ -408,10 +408,7 @@ def _largest(side: Side, palette: Palette) -> dict[str, Any]:
 MOST_FIT_POINTS = 400
 """Points of a line, at most."""
 
-_TITLES = {
-    "difference": "Cumulative outcomes \u2212 scores",
-    "hits": "Cumulative outcomes",
-}
+_TITLES = {"difference": "Cumulative outcomes \u2212 scores", "hits": "Cumulative outcomes"}
 
 
 def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:

@@ -164,11 +164,7 @@ def _odds_axis(title: str, named: Sequence[float]) -> dict[str, object]:
 
 
 def cloud_graph(
-    before: EventScores,
-    after: EventScores,
-    side: Side,
-    names: tuple[str, str],
-    palette: Palette,
+    before: EventScores, after: EventScores, side: Side, names: tuple[str, str], palette: Palette
 ) -> go.Figure:
     """Draw rows by their score before and after calibration, over the histogram before.
 

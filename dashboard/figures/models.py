@@ -75,11 +75,7 @@ def plane_figure(
 
 
 def measure_figure(
-    rows: Sequence[tuple[str, float, float]],
-    measure: str,
-    palette: Palette,
-    *,
-    calibrated: bool,
+    rows: Sequence[tuple[str, float, float]], measure: str, palette: Palette, *, calibrated: bool
 ) -> go.Figure:
     """Draw one measure, a share, of every model: an open circle before, a dot after calibration.
 
@@ -111,11 +107,7 @@ def _sides(palette: Palette, *, calibrated: bool) -> list[dict[str, Any]]:
     """Return the looks of before and, where there is one, of after."""
     looks = [("before", "circle-open", palette.neutral), ("after", "circle", palette.text)]
     return [
-        {
-            "mode": "markers",
-            "name": name,
-            "marker": dot(symbol, colour, 11),
-        }
+        {"mode": "markers", "name": name, "marker": dot(symbol, colour, 11)}
         for name, symbol, colour in looks[: 2 if calibrated else 1]
     ]
 

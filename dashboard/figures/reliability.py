@@ -115,9 +115,7 @@ def add_smoothed(figure: Sketch, reliability: SmoothReliability, palette: Palett
                 hovertemplate=f"near score %{{x:.1%}}<br>{name} %{{y:.1%}}<extra></extra>",
             )
     name_above(
-        figure,
-        ("\u2501", FREQUENCY, palette.frequency),
-        ("\u2501", "Mean score", palette.score),
+        figure, ("\u2501", FREQUENCY, palette.frequency), ("\u2501", "Mean score", palette.score)
     )
 
 

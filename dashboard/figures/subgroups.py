@@ -7,7 +7,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
-from calibcore.subgroups import Places, SliceScreen
+from calibcore.subgroups import Places, SubgroupScreen
 from calibcore.validation import Floats
 from dashboard.figures.layout import (
     TEXT_SIZE,
@@ -32,8 +32,8 @@ TOP, BOTTOM = 34, 52
 """Pixels above the first row, as in the table, and below the last, as the axis needs."""
 
 
-def slice_plot(
-    screens: tuple[SliceScreen, SliceScreen | None],
+def subgroup_plot(
+    screens: tuple[SubgroupScreen, SubgroupScreen | None],
     names: Sequence[str],
     order: Places,
     palette: Palette,
@@ -59,11 +59,11 @@ def slice_plot(
 
 
 def period_plot(
-    screens: tuple[SliceScreen, SliceScreen | None], names: Sequence[str], palette: Palette
+    screens: tuple[SubgroupScreen, SubgroupScreen | None], names: Sequence[str], palette: Palette
 ) -> go.Figure:
     """Draw the mean gap of all periods of time with its interval, from left to right.
 
-    Parameters are those of `slice_plot`, without an order.
+    Parameters are those of `subgroup_plot`, without an order.
 
     The period with the largest mean gap before calibration, of those with enough rows, is marked by
     a ring and its name.
@@ -104,7 +104,7 @@ def period_plot(
 
 def _add_gaps(
     figure: Sketch,
-    screens: tuple[SliceScreen, SliceScreen | None],
+    screens: tuple[SubgroupScreen, SubgroupScreen | None],
     names: Sequence[str],
     order: Places,
     palette: Palette,
@@ -132,7 +132,7 @@ def _add_gaps(
 
 def _add_error_bars(
     figure: Sketch,
-    screen: SliceScreen,
+    screen: SubgroupScreen,
     order: Places,
     rows: Floats,
     look: tuple[str, str],
@@ -151,7 +151,7 @@ def _add_error_bars(
     )
 
 
-def _hover(screen: SliceScreen, k: int, name: str) -> str:
+def _hover(screen: SubgroupScreen, k: int, name: str) -> str:
     return (
         f"{name}<br>{rows_of(int(screen.rows[k]))}<br>mean score {screen.mean_score[k]:.1%}"
         f"<br>observed frequency {screen.frequency.share[k]:.1%}"
@@ -159,7 +159,7 @@ def _hover(screen: SliceScreen, k: int, name: str) -> str:
 
 
 def _gap_axis(
-    screens: Sequence[SliceScreen | None], order: Places, palette: Palette
+    screens: Sequence[SubgroupScreen | None], order: Places, palette: Palette
 ) -> dict[str, Any]:
     """Return an axis that holds every error bar, with some room at its ends."""
     ends = [

@@ -347,12 +347,7 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
 def show_reset() -> None:
     """Show a button that undoes every choice, where there is one."""
     if is_anything():
-        st.button(
-            words.DETECT_AGAIN,
-            key="reset_reading",
-            on_click=reset,
-            icon=":material/undo:",
-        )
+        st.button(words.DETECT_AGAIN, key="reset_reading", on_click=reset, icon=":material/undo:")
 
 
 def show_every_row() -> None:

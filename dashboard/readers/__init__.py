@@ -14,7 +14,7 @@ from typing import Any
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
 from dashboard.readers.recognition.outcomes import blank_as_other
-from dashboard.readers.records import Body, ReadingOptions, SliceColumn
+from dashboard.readers.records import Body, GroupingColumn, ReadingOptions
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.together import contents_together
 from dashboard.readers.upload import Upload
@@ -22,10 +22,10 @@ from dashboard.readers.upload import Upload
 __all__ = [
     "FORMATS",
     "FileError",
+    "GroupingColumn",
     "ParsedFile",
     "Question",
     "ReadingOptions",
-    "SliceColumn",
     "Upload",
     "digest_of",
     "parse",

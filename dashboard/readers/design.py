@@ -16,11 +16,11 @@ from dashboard.readers.records import (
     ColumnRole,
     Design,
     FileTable,
+    GroupingColumn,
     RawEvent,
     RawSet,
     Reading,
     Role,
-    SliceColumn,
     of_set,
 )
 from dashboard.readers.refusal import FileError, quoted
@@ -105,7 +105,7 @@ def design_of(table: FileTable, reading: Reading) -> Design | None:
     numbers = None if clusters is None else ids_of(clusters)
     if clusters is not None and numbers is None:
         kinds = np.unique(clusters.values, return_inverse=True)[1]
-        numbers = SliceColumn(clusters.name, np.asarray(kinds, dtype=np.int64))
+        numbers = GroupingColumn(clusters.name, np.asarray(kinds, dtype=np.int64))
     return Design(
         None if weights is None else np.asarray(weights.values, dtype=np.float64),
         "count" in columns,

@@ -18,10 +18,10 @@ from dashboard.readers.meaning.labels import (
     counted_alike,
     read_labels,
 )
-from dashboard.readers.meaning.measured import by_rows, few_decimals
 from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
+from dashboard.readers.meaning.value_summary import by_rows, few_decimals
 from dashboard.readers.preview import besides_prediction, known_afterwards, shared_columns, without
 from dashboard.readers.recognition.groups import GROUPING, grouping_note
 from dashboard.readers.records import (

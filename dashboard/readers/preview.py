@@ -22,13 +22,13 @@ from dashboard.readers.records import (
     ColumnUse,
     Contents,
     FileTable,
+    GroupingColumn,
     Preview,
     RawEvent,
     RawSet,
     Reading,
     ReadingOptions,
     Role,
-    SliceColumn,
     by_number,
     cell_of,
 )
@@ -43,7 +43,7 @@ AFTERWARDS = "known only after the outcome"
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",
     "correct": "hit", "ranked class": "prediction", "ranked score": "score", "id": "left out",
-    "set": "set", "group": "slice", "date": "slice", "count": "design", "events": "label",
+    "set": "set", "group": "group", "date": "group", "count": "design", "events": "label",
     "weight": "design", "cluster": "design", "left out": "left out",
 }  # fmt: skip
 _FIRST: tuple[tuple[ColumnRole, ...], ...] = (
@@ -107,7 +107,7 @@ def preview_of_arrays(contents: Contents) -> Preview:
         values = column.values[:_ROWS].tolist()
         texts = column.categories
         cells = values if texts is None else [texts[code] for code in values]
-        shown.append((column.name, "slice", cells))
+        shown.append((column.name, "group", cells))
     return Preview(
         tuple(visible(name, _CELL) for name, _, _ in shown),
         tuple(use for _, use, _ in shown),
@@ -165,7 +165,7 @@ def which_outcome(
     return Question(*lacks, "Which column says what happened?", tuple(answers))
 
 
-def _values_of(column: SliceColumn, n_classes: int) -> tuple[str, ...]:
+def _values_of(column: GroupingColumn, n_classes: int) -> tuple[str, ...]:
     """Return the values of a column, none of one with more than an outcome has."""
     if column.categories is not None:
         kinds = tuple(sorted({*column.categories}))
@@ -187,11 +187,11 @@ def _speaks_for(name: str, kinds: Sequence[str], scores: Collection[str]) -> flo
 
 
 def shared_columns(
-    columns: Mapping[Role, Sequence[SliceColumn]],
-) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    columns: Mapping[Role, Sequence[GroupingColumn]],
+) -> tuple[dict[str, dict[str, GroupingColumn]], tuple[str, ...]]:
     """Keep the columns that all sets have, with the same categories, and name the others."""
     by_name = {role: {column.name: column for column in part} for role, part in columns.items()}
-    shared: dict[str, dict[str, SliceColumn]] = {role: {} for role in columns}
+    shared: dict[str, dict[str, GroupingColumn]] = {role: {} for role in columns}
     left = []
     for name in dict.fromkeys(name for part in by_name.values() for name in part):
         parts = {role: part[name] for role, part in by_name.items() if name in part}
@@ -206,8 +206,8 @@ def shared_columns(
 
 
 def besides_prediction(
-    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, Rows]
-) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    columns: dict[str, dict[str, GroupingColumn]], sets: Mapping[Role, Rows]
+) -> tuple[dict[str, dict[str, GroupingColumn]], tuple[str, ...]]:
     """Leave out columns that repeat the predicted class, or whether it is right; name them."""
     tables = [rows for rows in sets.values() if isinstance(rows, LogitSet)]
     right = [rows.hits == 1 for rows in sets.values() if isinstance(rows, EventScores)]
@@ -229,7 +229,7 @@ def besides_prediction(
 
 
 def known_afterwards(
-    columns: Mapping[str, Mapping[str, SliceColumn]],
+    columns: Mapping[str, Mapping[str, GroupingColumn]],
     sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
     options: ReadingOptions,
@@ -281,7 +281,7 @@ def without(contents: Contents, names: Sequence[str]) -> Contents:
     return replace(contents, uses=uses, preview=preview)
 
 
-def _is_in_time(column: SliceColumn) -> bool:
+def _is_in_time(column: GroupingColumn) -> bool:
     """Return whether a column holds months or years."""
     texts = [text for text in column.categories or () if text]
     return bool(texts) and all(map(_PERIOD.fullmatch, texts))
@@ -297,7 +297,7 @@ def _probability(rows: Rows, k: int) -> Floats:
     return scores
 
 
-def _groups_of(column: SliceColumn) -> tuple[Places, list[str]]:
+def _groups_of(column: GroupingColumn) -> tuple[Places, list[str]]:
     """Return the group of each row as Subgroups has them, and how rows of each are described."""
     values = column.values
     if column.categories is not None:
@@ -356,7 +356,7 @@ def _one_to_one(first: Array, second: Array) -> bool:
     return 1 < len(kinds) == n_kinds == len(np.unique(pairs))
 
 
-def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
+def _alike(parts: Mapping[Role, GroupingColumn]) -> dict[Role, GroupingColumn]:
     """Count the categories of both sets alike."""
     texts = [column.categories for column in parts.values() if column.categories is not None]
     together = tuple(sorted({text for part in texts for text in part}, key=by_number))
@@ -364,7 +364,7 @@ def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
     return {
         role: column
         if column.categories is None or column.categories == together
-        else SliceColumn(
+        else GroupingColumn(
             column.name,
             np.array([place[text] for text in column.categories], dtype=np.int16)[column.values],
             together,

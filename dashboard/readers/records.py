@@ -338,7 +338,7 @@ ColumnUse = Literal[
     "prediction",
     "score",
     "hit",
-    "slice",
+    "group",
     "set",
     "design",
     "left out",
@@ -374,7 +374,7 @@ class _OfRows:
 
 
 @dataclass(frozen=True, eq=False)
-class SliceColumn(_OfRows):
+class GroupingColumn(_OfRows):
     """A further column, by which the rows of a set can be grouped."""
 
     by_row = ("values",)
@@ -415,7 +415,9 @@ class _Raw(_OfRows):
 
     among: NDArray[np.bool_] | None = field(default=None, kw_only=True)  # which of all its rows
     first_row: int = field(default=1, kw_only=True)  # how the file itself numbers it, for refusals
-    columns: tuple[SliceColumn, ...] = field(default=(), kw_only=True)  # what else is known of each
+    columns: tuple[GroupingColumn, ...] = field(
+        default=(), kw_only=True
+    )  # what else is known of each
     ids: tuple[Column, ...] = field(default=(), kw_only=True)  # what names the rows
     design: Design | None = field(default=None, kw_only=True)
 
@@ -440,7 +442,7 @@ class RawSet(_Raw):
     label_texts: tuple[str, ...] | None = None
     label_name: str | None = None  # what refusals call the column of the labels
     headings: tuple[str, ...] | None = None  # whole, of which class names may be a part
-    predicted: SliceColumn | None = None  # the predictions that the file has beside a table
+    predicted: GroupingColumn | None = None  # the predictions that the file has beside a table
     divided: bool = False  # the values had percent signs, and were divided by 100
     lines: Array | None = None  # row of the file, from 0, where several rows are one of it
 

@@ -33,13 +33,13 @@ from dashboard.readers.records import (
     Contents,
     FileSentences,
     FileTable,
+    GroupingColumn,
     RawEvent,
     RawSet,
     Reading,
     ReadingOptions,
     Remarks,
     Role,
-    SliceColumn,
     is_whole,
     sentences_of,
     under,
@@ -255,7 +255,7 @@ def _of_score(
         )  # fmt: skip
     if not outcomes:
         group = None if predicted is None else group_of(predicted)
-        if isinstance(group, SliceColumn):
+        if isinstance(group, GroupingColumn):
             raw = replace(raw, predicted=group)
         return raw
     if len(outcomes) > 1:

@@ -20,12 +20,12 @@ from dashboard.readers.records import (
     ColumnUse,
     Contents,
     FileSentences,
+    GroupingColumn,
     Preview,
     Proposal,
     RawSet,
     ReadingOptions,
     Role,
-    SliceColumn,
     ValuesKind,
 )
 from dashboard.readers.refusal import FileError
@@ -52,7 +52,7 @@ class Upload(FileSentences):
     copies: Mapping[Role, NDArray[np.intp]] = field(default_factory=dict, repr=False)
     # Further columns of each set by name, the same names and categories in both. Of a summary each
     # has a value for each group of the rows.
-    columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
+    columns: Mapping[str, Mapping[str, GroupingColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
     options: ReadingOptions = field(default_factory=ReadingOptions, repr=False)
     summary: AnySummary | None = None  # of the rows, where files are summaries
@@ -153,7 +153,7 @@ class Upload(FileSentences):
 
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0
-    ) -> Mapping[str, Mapping[str, SliceColumn]]:
+    ) -> Mapping[str, Mapping[str, GroupingColumn]]:
         """Return the further columns of each set of `split` by name; numbers in float64."""
         if self.rows is None:
             return {
@@ -181,7 +181,7 @@ class Upload(FileSentences):
         return {"calibration": chosen, "test": ~chosen}
 
 
-def _decimals(column: SliceColumn) -> SliceColumn:
+def _decimals(column: GroupingColumn) -> GroupingColumn:
     if column.categories is not None:
         return column
     return replace(column, values=column.values.astype(np.float64, copy=False))

@@ -1,9 +1,10 @@
 """From a scene to a report: what every page shows, once, in the order of a document."""
 
 import json
+import math
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -14,20 +15,23 @@ from calibcore.calibrators import FittedByGroup, FittedMulticalibration
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, Rows, is_designed
 from calibcore.events import OneClass, TopR
+from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference
+from calibcore.verdict import Verdict, group_verdicts, side_verdict
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
     FoldPlan,
-    estimate_contest,
-    run_contest,
+    estimate_comparison,
+    run_comparison,
     usual,
 )
 from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
-from dashboard.compute.subgroups import find_drift, find_groups, find_slices
+from dashboard.compute.subgroups import find_drift, find_groups, find_subgroups
 from dashboard.compute.uncertainty import closer_look, measures_of
+from dashboard.compute.verdict import badges_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -41,13 +45,13 @@ from dashboard.document.blocks import (
 )
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
-from dashboard.report.facts import facts_of
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
+from dashboard.texts.badges import FITTED
 from dashboard.texts.design import NO_DRIFT, design_line
 from dashboard.texts.fitted_groups import listed
 from dashboard.texts.methods import method_name
@@ -129,7 +133,9 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
         section(scene, words.SUBGROUPS, "subgroups", *_subgroups(scene)),
         section(scene, words.DECISIONS, "decisions", *decisions(scene, request.decisions)),
         *_calibrator(scene),
-        section(scene, words.CONTEST, "contest", *_contest(scene, compared, request.dealt)),
+        section(
+            scene, words.COMPARISON, "comparison", *_comparison(scene, compared, request.dealt)
+        ),
         _limits(scene, request),
         _rerun(scene, request),
     )
@@ -154,9 +160,11 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
     keys = usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = estimate_contest(scene, keys, request.dealt) <= QUICK_SECONDS
-    contest = run_contest(scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick)
-    return None if contest.missing else contest
+    quick = estimate_comparison(scene, keys, request.dealt) <= QUICK_SECONDS
+    compared = run_comparison(
+        scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick
+    )
+    return None if compared.missing else compared
 
 
 def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Section:
@@ -317,23 +325,25 @@ def _measures(scene: Scene, inference: Inference | None) -> Section:
 def _subgroups(scene: Scene) -> Iterator[Block]:
     """Return the subgroups of each column."""
     groups = find_groups(scene)
-    slicings = groups.slicings
+    subgroupings = groups.subgroupings
     noted: set[str] = set()
-    for by in [one.by for one in slicings[:MOST_COLUMNS]]:
-        order = order_of(find_slices(scene, by))
+    for by in [one.by for one in subgroupings[:MOST_COLUMNS]]:
+        order = order_of(find_subgroups(scene, by))
         shown = order[:MOST_SUBGROUPS]
         worst, picture, table, note = subgroups(scene, by, shown)
         cut = words.largest_shown(shown.size, order.size)
         notes = [*(line for line in note.lines if line not in noted), cut]
         yield from (worst, picture, table, lines(note.key, notes))
         noted.update(note.lines)
-    if slicings[1:]:
+    if subgroupings[1:]:
         yield lines("over all", [say_rows(groups.over_all())])
-    if not slicings:
+    if not subgroupings:
         yield lines("none", [words.NO_GROUPS])
 
 
-def _contest(scene: Scene, results: ComparisonResults | None, dealt: FoldPlan) -> tuple[Block, ...]:
+def _comparison(
+    scene: Scene, results: ComparisonResults | None, dealt: FoldPlan
+) -> tuple[Block, ...]:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if results is None or len(results.contestants) < 2:
         return (lines("none", [words.NOT_COMPARED]),)
@@ -402,7 +412,7 @@ def _limits(scene: Scene, request: ReportRequest) -> Section:
     """Return what the figures do not say, and what was not looked at."""
     upload = scene.upload
     looked = [words.only_event(scene.event_words.plain), *_part(scene)]
-    if not find_groups(scene).slicings:
+    if not find_groups(scene).subgroupings:
         looked.append(words.NO_GROUPS)
     if find_drift(scene) is None:
         looked.append(NO_DRIFT if is_designed(scene.rows) else words.NO_DATES)
@@ -448,3 +458,33 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
     )
     sentences: Sentences | None = lines("command", [request.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), sentences)
+
+
+# The figures for programs: the verdict and the measures, beside the layout ---------------------
+
+
+def facts_of(scene: Scene, inference: Inference | None) -> dict[str, Any]:
+    """Return the verdict of each side and a flat object a measure; see ``report.schema.json``."""
+    frame = measures_frame(scene.evaluated, inference).reset_index()
+    facts = {"verdict": asdict(_verdict(scene)), "measures": frame.to_dict("records")}
+    plain: dict[str, Any] = _without_nan(facts)
+    return plain
+
+
+def _verdict(scene: Scene) -> Verdict:
+    """Return what a side comes to; not of one that is looked at on the rows of its fit."""
+    evaluated, groups = scene.evaluated, find_groups(scene)
+    before = side_verdict(evaluated.before)
+    off = group_verdicts(groups.before, groups.name)
+    if not evaluated.calibrated or badges_of(scene)["After"] is FITTED:
+        return Verdict(before, None, off)
+    after = side_verdict(evaluated.after, evaluated.before)
+    return Verdict(before, after, off, group_verdicts(groups.after, groups.name))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

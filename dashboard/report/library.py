@@ -23,7 +23,7 @@ from dashboard.compute.split import ways
 from dashboard.document.blocks import ReportDetails
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
-from dashboard.readers import SliceColumn, Upload
+from dashboard.readers import GroupingColumn, Upload
 from dashboard.readers.refusal import visible
 from dashboard.report.contents import ReportRequest, report_of
 from dashboard.scene import Scene
@@ -132,7 +132,7 @@ def _values(key: str, name: str, calibrator: Calibrator) -> Sequence[OptionValue
     return (own,) if isinstance(allowed, range) and type(own) is int else allowed or (False, True)
 
 
-def _columns(rows: Rows, groupings: Sequence[Grouping]) -> dict[str, SliceColumn]:
+def _columns(rows: Rows, groupings: Sequence[Grouping]) -> dict[str, GroupingColumn]:
     """Return the groups that were given, a column each; of a summary, the value of each group."""
     groups = rows.cells.groups if isinstance(rows, CountedScores) else rows.groups
     if groups is None:
@@ -143,7 +143,7 @@ def _columns(rows: Rows, groupings: Sequence[Grouping]) -> dict[str, SliceColumn
         if isinstance(rows, CountedScores):
             codes = np.arange(len(one.names))
         name = visible(one.column, 60) or (f"groups {k + 1}" if k else "groups")
-        columns[name] = SliceColumn(name, codes, tuple(map(visible, one.names)))
+        columns[name] = GroupingColumn(name, codes, tuple(map(visible, one.names)))
     return columns
 
 

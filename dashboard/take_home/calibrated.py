@@ -20,7 +20,7 @@ from dashboard.readers import Upload
 from dashboard.readers.formats.heading import unnamed
 from dashboard.readers.meaning.scale import SHARES
 from dashboard.readers.recognition.refused import HUNDREDTHS
-from dashboard.readers.records import ColumnRole, RawSet, ReadingOptions, Role, SliceColumn
+from dashboard.readers.records import ColumnRole, GroupingColumn, RawSet, ReadingOptions, Role
 from dashboard.readers.refusal import FileError, Question, quoted
 from dashboard.tables import harmless
 from dashboard.take_home.words import SCORE_HEAD, in_percent
@@ -205,7 +205,7 @@ def _of_file(upload: Upload, role: Role, groups: DataFrame | None) -> dict[str, 
 _FITTED_BY = "the groups that the calibrator was fitted by"
 
 
-def _groups(file: CalibratorFile, columns: Mapping[str, SliceColumn]) -> DataFrame | None:
+def _groups(file: CalibratorFile, columns: Mapping[str, GroupingColumn]) -> DataFrame | None:
     """Return the values of the columns that a calibrator by group was fitted by."""
     if not file.needs_groups:
         return None

@@ -15,7 +15,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
 from dashboard.compute.files import plain_split, row_numbers
-from dashboard.compute.split import slicings_for
+from dashboard.compute.split import subgroupings_for
 from dashboard.readers import ReadingOptions, Upload
 from dashboard.readers.records import RawSet
 from dashboard.scene import Scene
@@ -46,10 +46,10 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     file = replace(file, column=column, percent_column=in_percent)
     if not file.needs_groups:
         return file
-    slicings = slicings_for(scene.upload, settings)
-    if not slicings:  # of an audit in Python
+    subgroupings = subgroupings_for(scene.upload, settings)
+    if not subgroupings:  # of an audit in Python
         return replace(file, groups=() if result.request is None else result.request.groupings)
-    return replace(file, groups=tuple(one.grouping for one in slicings if one.grouping))
+    return replace(file, groups=tuple(one.grouping for one in subgroupings if one.grouping))
 
 
 def _score_column(upload: Upload) -> str:

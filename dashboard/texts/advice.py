@@ -25,7 +25,7 @@ from dashboard.texts.events import event_words
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, slice_name
+from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, subgroup_name
 from dashboard.texts.tiles import new_misses, nll_key, now_certain, raised_nll
 from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
@@ -229,7 +229,7 @@ def with_correction(steps: Sequence[Step], correction: GroupCorrection | None) -
     if correction is None or not (places or advised):
         return list(steps)
     by = escape_markdown(shortened(correction.by))
-    subgroup = escape_markdown(slice_name(correction.by, shortened(correction.name)))
+    subgroup = escape_markdown(subgroup_name(correction.by, shortened(correction.name)))
     was, now = (
         pp(value, correction.rows, signed=True) for value in (correction.gap, correction.corrected)
     )
@@ -326,10 +326,7 @@ def classes(evidence: Evidence) -> Step | None:
     text += "." if after is None or evidence.method == NO_METHOD else " after calibration."
     if after is None:
         text += " This calibrator corrects only the selected event."
-    return Step(
-        f"**Check the classes.** {text}",
-        *_CLASSES,
-    )
+    return Step(f"**Check the classes.** {text}", *_CLASSES)
 
 
 HEADING, NEXT = "Recommendations", "Recommended"

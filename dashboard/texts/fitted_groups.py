@@ -8,7 +8,7 @@ from calibcore.calibrators.base import FittedCalibrator
 from calibcore.calibrators.descriptions import DescriptionTable, percent, rounded
 from dashboard.texts.numbers import span
 from dashboard.texts.rows import rows, say_rows
-from dashboard.texts.subgroups import slice_name
+from dashboard.texts.subgroups import subgroup_name
 
 BY_GROUP = (
     "Each group changes the log-odds of this map: times the slope, plus the shift. No change: slope"
@@ -56,7 +56,7 @@ def _cells(fitted: FittedMulticalibration, names: Names) -> list[tuple[str, str,
     lines = []
     for grouping, group, own_bin, shift in zip(*columns, fitted.shift.tolist(), strict=True):
         by, own = names[grouping] if grouping >= 0 else ("", ())
-        name = slice_name(by, own[group]) if own else f"all {rows()}"
+        name = subgroup_name(by, own[group]) if own else f"all {rows()}"
         sign = "+" if shift > 0 else ""
         lines.append((name, ranges[own_bin] if own_bin >= 0 else "all", f"{sign}{rounded(shift)}"))
     return lines

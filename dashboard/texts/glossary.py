@@ -121,10 +121,7 @@ _CONSTRAINED = (
         " are clipped to 0% and 100%, as in the experiments of Gupta 2021."
     ),
 )
-_LINES = (
-    "Interpolate between steps",
-    "Joins the steps by straight lines, as scikit-learn does.",
-)
+_LINES = ("Interpolate between steps", "Joins the steps by straight lines, as scikit-learn does.")
 
 OPTIONS = {
     ("spline", "n_knots"): (

@@ -5,14 +5,7 @@ from dataclasses import dataclass, replace
 
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
-from calibcore.inference import (
-    Finding,
-    Inference,
-    Interval,
-    Mark,
-    Uncertainty,
-    perfect_limits,
-)
+from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty, perfect_limits
 from calibcore.inference.coverage import COVERAGE
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from calibcore.metrics.regression import (
@@ -21,14 +14,7 @@ from calibcore.metrics.regression import (
     without_ends,
 )
 from dashboard.texts.glossary import GLOSSARY
-from dashboard.texts.numbers import (
-    amount,
-    finer_digits,
-    measured,
-    measured_change,
-    p_words,
-    span,
-)
+from dashboard.texts.numbers import amount, finer_digits, measured, measured_change, p_words, span
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",

@@ -584,7 +584,7 @@ ROLES: Mapping[ColumnRole, str] = {
 """What each role is called in the select of a column."""
 
 OF_USE: Mapping[str, ColumnRole] = {
-    "label": "outcome", "hit": "correct", "slice": "group", "prediction": "prediction",
+    "label": "outcome", "hit": "correct", "group": "group", "prediction": "prediction",
     "class": "class", "score": "score", "set": "set", "left out": "left out",
 }  # fmt: skip
 """Roles of what is known by its use alone: arrays, and columns beyond the preview's."""

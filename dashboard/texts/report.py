@@ -33,7 +33,7 @@ FIELDS = {
 
 SUMMARY, DATA, GRAPHS, MEASURES = "Summary", "Data", "Cumulative and fractile graphs", "Measures"
 SUBGROUPS, DECISIONS, CALIBRATOR = "Subgroups", "Decisions", "Calibrator"
-CONTEST, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
+COMPARISON, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
 
 MODEL_CARD = {
     SUMMARY: "quantitative analyses",
@@ -55,7 +55,7 @@ TRIPOD = {
     SUBGROUPS: "14, 23a, 23b",
     DECISIONS: "12e, 27",
     CALIBRATOR: "12f, 24",
-    CONTEST: "12f, 24",
+    COMPARISON: "12f, 24",
     LIMITS: "26",
     RERUN: "18f",
 }
@@ -200,10 +200,7 @@ def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
 
 
 def command(
-    upload: Upload,
-    settings: Settings,
-    n_resamples: int = 1000,
-    acting: Sequence[str] = (),
+    upload: Upload, settings: Settings, n_resamples: int = 1000, acting: Sequence[str] = ()
 ) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 

@@ -157,7 +157,7 @@ def shown_range(name: str) -> str:
     return span(low, high) if high and low != "up" else name
 
 
-def slice_name(by: str, shown: str) -> str:
+def subgroup_name(by: str, shown: str) -> str:
     """Describe the rows of a subgroup, as the file has it: to be escaped where it is shown."""
     if by in SCORES:
         return f"score {shown}"
@@ -252,7 +252,7 @@ class Groups:
 
     def _name(self, side: GroupGaps, k: int) -> str:
         by, shown = self.name(side, k)
-        return escape_markdown(slice_name(shortened(by), shortened(shown)))
+        return escape_markdown(subgroup_name(shortened(by), shortened(shown)))
 
     def _described(self, side: GroupGaps, k: int) -> str:
         gap, rows = float(side.gap[k]), int(side.rows[k])

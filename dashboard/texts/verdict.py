@@ -58,12 +58,7 @@ NEXT_STEP = "Change the file or the settings on the left, or choose another file
 
 
 def how_far(
-    side: Side,
-    event: EventWords,
-    badge: Badge,
-    *,
-    expert: bool = False,
-    before: Side | None = None,
+    side: Side, event: EventWords, badge: Badge, *, expert: bool = False, before: Side | None = None
 ) -> str:
     """Return what follows the words of a `badge` of one side: numbers from its result.
 

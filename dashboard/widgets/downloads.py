@@ -75,13 +75,7 @@ def offer_table(
         text = with_facts(make(), about) if about else make()
         return text.encode("utf-8-sig")  # by its mark, spreadsheets know the text as Unicode
 
-    st.download_button(
-        label,
-        encoded,
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    st.download_button(label, encoded, file_name=f"{name}.csv", mime="text/csv", on_click="ignore")
 
 
 def offer_file(make: Callable[[], str | bytes], *, label: str, name: str, kind: str) -> None:

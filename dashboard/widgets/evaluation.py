@@ -46,13 +46,5 @@ def choose_share(upload: Upload) -> float | None:
     )
     if kind == "crossed":
         return None
-    share = st.slider(
-        "Calibration share (%)",
-        10,
-        90,
-        50,
-        5,
-        key="share",
-        **address.IN_ADDRESS,
-    )
+    share = st.slider("Calibration share (%)", 10, 90, 50, 5, key="share", **address.IN_ADDRESS)
     return float(share / 100)

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dashboard.compute.split import Slicing, groupings, slicing_of, ways
+from dashboard.compute.split import Subgrouping, groupings, subgrouping_of, ways
 from dashboard.readers import Upload
 from dashboard.scene import EvaluatedPart
-from dashboard.settings import NO_METHOD, Settings, Slice, method_by_key
+from dashboard.settings import NO_METHOD, Settings, Subgroup, method_by_key
 from dashboard.texts import rows as rows_words
 from dashboard.texts import subgroups as words
 from dashboard.texts.rows import say_rows
@@ -17,7 +17,7 @@ _CHOSEN = "only_chosen"
 """What stood in both in the last run."""
 
 
-def choose_only(upload: Upload, settings: Settings) -> Slice | None:
+def choose_only(upload: Upload, settings: Settings) -> Subgroup | None:
     """Show the filter of the rows; return None for all."""
     _drop_missing(upload, settings)
     by = st.selectbox(
@@ -29,24 +29,24 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
     )
     if by is None or by == words.ALL_ROWS:
         return None
-    slicing = slicing_of(upload, settings, by)
-    offered = slicing.open_to_all
+    subgrouping = subgrouping_of(upload, settings, by)
+    offered = subgrouping.open_to_all
     if st.session_state.get(_VALUE) not in offered:
         st.session_state.pop(_VALUE, None)
     value = st.selectbox(
-        words.ONLY_FROM if slicing.in_time else words.ONLY_VALUE,
+        words.ONLY_FROM if subgrouping.in_time else words.ONLY_VALUE,
         offered,
         key=_VALUE,
         **address.IN_ADDRESS,
     )
     st.session_state[_CHOSEN] = by, value
-    until = _choose_until(slicing, value) if slicing.in_time else ""
-    return Slice(by, value, until) if value is not None else None
+    until = _choose_until(subgrouping, value) if subgrouping.in_time else ""
+    return Subgroup(by, value, until) if value is not None else None
 
 
-def _choose_until(slicing: Slicing, value: str) -> str:
+def _choose_until(subgrouping: Subgrouping, value: str) -> str:
     """Show the choice of the last of several periods; return it, or nothing for one alone."""
-    later = [name for name in slicing.open_to_all if name != words.BLANK]
+    later = [name for name in subgrouping.open_to_all if name != words.BLANK]
     later = later[later.index(value) + 1 :] if value in later else []
     if st.session_state.get(_UNTIL) not in (*later, "", None):
         st.session_state[_UNTIL] = ""
@@ -65,7 +65,7 @@ def _drop_missing(upload: Upload, settings: Settings) -> None:
     by, value = st.session_state.get(_CHOSEN, (None, None))
     if by is None or (st.session_state.get(_BY), st.session_state.get(_VALUE)) != (by, value):
         return
-    if by not in ways(upload) or value not in slicing_of(upload, settings, by).open_to_all:
+    if by not in ways(upload) or value not in subgrouping_of(upload, settings, by).open_to_all:
         st.session_state[_BY] = words.ALL_ROWS
 
 
@@ -122,11 +122,7 @@ def choose_group(upload: Upload, settings: Settings) -> str | None:
     if st.session_state.get(_KEY) not in offered:
         st.session_state.pop(_KEY, None)
     chosen = st.selectbox(
-        words.CALIBRATE_BY,
-        offered,
-        key=_KEY,
-        **address.IN_ADDRESS,
-        help=words.CALIBRATE_BY_HELP,
+        words.CALIBRATE_BY, offered, key=_KEY, **address.IN_ADDRESS, help=words.CALIBRATE_BY_HELP
     )
     st.markdown(f":small[:material/warning: {words.KNOWN_GROUPS}]")
     return chosen

@@ -19,7 +19,7 @@ from dashboard.texts.subgroups import period_name
 from dashboard.texts.subject import subject
 from dashboard.texts.verdict import FITTED_HERE, SAME_DATA, statistics
 from dashboard.widgets import address
-from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets import comparison as comparison_widgets
 from dashboard.widgets.blocks import write
 from dashboard.widgets.filter import choose_part
 from dashboard.widgets.links import show_link
@@ -92,7 +92,7 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
     if step.opens and scene.class_names is not None:
         _offer(step.link, f"open_next_{shown}", open_class, step.opens)
     if step.method:
-        contest_conclusion.offer(scene, step.method, key=f"use_{shown}")
+        comparison_widgets.offer(scene, step.method, key=f"use_{shown}")
     if step.since:
         _offer(step.link, f"filter_{shown}", choose_part, *step.since)
     if step.split_at:

@@ -91,10 +91,7 @@ class LongWork:
 
     def _offer_stop(self) -> None:
         st.button(
-            STOP,
-            key=f"stop_{self.wanted[0]}",
-            on_click=_agreements().discard,
-            args=(self.wanted,),
+            STOP, key=f"stop_{self.wanted[0]}", on_click=_agreements().discard, args=(self.wanted,)
         )
 
 

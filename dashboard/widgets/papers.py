@@ -183,7 +183,7 @@ TABLES: Mapping[str, PaperSettings] = {
         name="Zhang 2020, Figure 6",
         note="KDE-ECE of the top prediction and accuracy by calibration rows, on Data needed;"
         f" {_ZHANG_NOTE}. {_DRAWS} subsamples per size; the paper has 100.",
-        words={**_ETS, "learning_error": "kde_ece"},
+        words={**_ETS, "data_needed_error": "kde_ece"},
         methods=_LEARNERS,
         measures=("kde_ece", "accuracy"),
         values={"rank": 1, "draws": _DRAWS},
@@ -230,6 +230,6 @@ def _apply(table: PaperSettings) -> None:
     of_models = {"by": first, "table_measure": first, "table_splits": table.splits}
     address.put_values({**table.words, **table.values, **of_models})
     address.put("methods", table.methods)
-    address.put("contest_measures", table.measures)
+    address.put("calibrators_measures", table.measures)
     if table.learners:
         address.put("learners", table.learners)

@@ -37,13 +37,7 @@ _BIN = "bin_listed"
 def choose_range() -> ScoreRange:
     """Let the user set a range of scores before calibration."""
     ends = st.slider(
-        listed.RANGE,
-        0,
-        100,
-        (0, 100),
-        key=_RANGE,
-        **address.IN_ADDRESS,
-        on_change=_forget_bin,
+        listed.RANGE, 0, 100, (0, 100), key=_RANGE, **address.IN_ADDRESS, on_change=_forget_bin
     )
     low, high = sorted(ends)  # an address may hold them the other way round
     return ScoreRange(low / 100, high / 100)

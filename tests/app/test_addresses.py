@@ -146,7 +146,7 @@ def test_a_number_that_is_none_leaves_the_default() -> None:
 
 # What was reached opens again ------------------------------------------------------------------
 
-CHOOSERS = ("paper_table", "variant", "slice_opened")
+CHOOSERS = ("paper_table", "variant", "subgroup_opened")
 """Controls that only offer what something else then sets."""
 
 
@@ -231,7 +231,7 @@ def test_what_a_table_of_a_paper_sets_opens_from_the_address(states: list[object
             assert figures.loc["ECE, equal-width bins", "After"] == "1.7%"
     compared = turn_to(page, "calibrators")
     again = reopened(compared)
-    for key in ("methods_seen", "contest_measures_seen"):
+    for key in ("methods_seen", "calibrators_measures_seen"):
         assert again.multiselect(key=key).value == compared.multiselect(key=key).value
     assert again.selectbox(key="by_seen").value == "kde_ece"
 
@@ -241,7 +241,7 @@ def test_a_class_and_a_subgroup_that_are_opened_open_from_the_address(states: li
     next(one for one in page.button if one.key == "open_2").click().run()
     assert page.query_params["class"] == "Shirt"
     page = turn_to(page, "subgroups")
-    chooser = page.selectbox(key="slice_opened")
+    chooser = page.selectbox(key="subgroup_opened")
     chooser.set_value(chooser.options[0]).run()
     assert page.query_params["only_which"] == chooser.options[0]
     reached = states[-1]

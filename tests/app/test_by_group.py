@@ -13,7 +13,7 @@ from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard.compute.comparison import group_of
-from dashboard.compute.split import groupings, methods_for, slicing_of, ways, whole_split
+from dashboard.compute.split import groupings, methods_for, subgrouping_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings
@@ -115,7 +115,7 @@ def test_groups_of_the_page_are_those_of_another_table() -> None:
     columns = upload.split_columns()["test"]
     assert {"ward", "sex", "age", "grade"} <= set(groupings(upload))
     for by in ("ward", "sex", "age", "grade"):
-        found, column = slicing_of(upload, settings, by), columns[by]
+        found, column = subgrouping_of(upload, settings, by), columns[by]
         texts = column.categories
         cells = column.values if texts is None else np.array(texts)[column.values]
         assert found.grouping is not None

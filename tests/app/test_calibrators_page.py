@@ -27,8 +27,8 @@ from dashboard.compute.comparison import moves_mean
 from dashboard.readers import read
 from dashboard.settings import NO_METHOD, USUAL, method_by_key
 from dashboard.tables import (
-    contest_csv,
-    contest_table,
+    comparison_csv,
+    comparison_table,
     harmless,
     measures_shown,
 )
@@ -111,7 +111,9 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
 def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) -> None:
     file = npz_of(made_set(rng, 150), made_set(rng, 100))
     asked = "histogram,histogram.n_bins=3,nonsense.n_bins=3"
-    page = open_upload(("a.npz", file), path="calibrators", methods=asked, contest_diagrams="true")
+    page = open_upload(
+        ("a.npz", file), path="calibrators", methods=asked, calibrators_diagrams="true"
+    )
     assert not page.exception
     own = "Histogram binning of the event (calibrator bins 3)"
     names = [NOTHING, "Histogram binning of the event", own]
@@ -150,7 +152,7 @@ def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another()
 def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
     page = open_page("calibrators", sample=SAMPLE, by="kuiper")
     page.multiselect(key="methods_seen").set_value(["temperature", "one_vs_rest_isotonic"]).run()
-    page.multiselect(key="contest_measures_seen").set_value(["ece"]).run()
+    page.multiselect(key="calibrators_measures_seen").set_value(["ece"]).run()
     assert len(method_rows(page)) == 3
     (head,) = [
         re.findall("<th scope='col'>(.*?)</th>", one) for one in tables(page, "all-columns few")
@@ -233,7 +235,7 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
     page = open_page("calibrators", sample=SAMPLE, resamples="200", by="nll")
     page.multiselect(key="methods_seen").set_value(["temperature", "isotonic"]).run()
     assert not tables(page, "changes")
-    page.toggle(key="contest_intervals").set_value(True).run()
+    page.toggle(key="calibrators_intervals").set_value(True).run()
     check_charts(page, ["Calibrators"])
     (table,) = tables(page, "changes")
     lines = dict(re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table))
@@ -243,7 +245,7 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
 
 
 def test_intervals_without_resamples_say_so() -> None:
-    page = open_page("calibrators", sample=SAMPLE, contest_intervals="true")
+    page = open_page("calibrators", sample=SAMPLE, calibrators_intervals="true")
     assert NO_RESAMPLES in " ".join(bodies(page))
     assert not tables(page, "changes")
 
@@ -354,7 +356,7 @@ def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:
 # The table ----------------------------------------------------------------------------------
 
 
-def contest_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
+def comparison_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
     rng = np.random.default_rng(5)
     scores = rng.random(4_000)
     rows = EventScores(scores, rng.random(4_000) < scores**2)
@@ -379,7 +381,7 @@ CALIBRATORS: dict[str, ScoreMap | None] = {
 
 def test_best_and_second_best_are_marked_and_equals_alike() -> None:
     measures = measures_shown(MEASURES, named("event_brier"))
-    table = contest_table(contest_of(CALIBRATORS), measures)
+    table = comparison_table(comparison_of(CALIBRATORS), measures)
     assert table.columns[1] == named("event_brier").name
     assert table.columns[-2:] == ("Accuracy", "Predictions changed")
     places = [[row.cells[0].place, row.cells[0].below[-1].place] for row in table.rows]
@@ -395,13 +397,13 @@ def test_best_and_second_best_are_marked_and_equals_alike() -> None:
 
 
 def test_scores_across_one_half_have_a_column_of_their_own() -> None:
-    decided, *others = contest_of(CALIBRATORS)
-    assert contest_table([decided], []).columns == ("Calibrator", "Predictions changed")
+    decided, *others = comparison_of(CALIBRATORS)
+    assert comparison_table([decided], []).columns == ("Calibrator", "Predictions changed")
     crossed = [replace(one, test=replace(one.test, past_half=12)) for one in others]
-    table = contest_table([decided, *crossed], [])
+    table = comparison_table([decided, *crossed], [])
     assert table.columns[1:] == ("Predictions changed", "Scores across 50%")
     assert [row.cells[1].below[-1].shown for row in table.rows] == ["\u2013", "12", "12", "12"]
-    head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
+    head, *rows = csv.reader(io.StringIO(comparison_csv([decided, *crossed], []), newline=""))
     assert head[-1] == "Scores across 50%, test set"
     assert [row[-1] for row in rows] == ["", "12", "12", "12"]
     assert "predicted classes are not updated" in half_note(crossed)
@@ -409,34 +411,34 @@ def test_scores_across_one_half_have_a_column_of_their_own() -> None:
 
 
 def test_fit_times_are_the_last_column_where_they_are_known() -> None:
-    contest = contest_of(CALIBRATORS)
-    seconds = {contest[-1].key: 0.0123}
-    table = contest_table(contest, [], seconds)
+    compared = comparison_of(CALIBRATORS)
+    seconds = {compared[-1].key: 0.0123}
+    table = comparison_table(compared, [], seconds)
     assert table.columns[-1] == "Fit time"
-    texts = ["\u2013"] * (len(contest) - 1) + ["12 ms"]
+    texts = ["\u2013"] * (len(compared) - 1) + ["12 ms"]
     assert [row.cells[-1].shown for row in table.rows] == texts
-    head, *rows = csv.reader(io.StringIO(contest_csv(contest, [], seconds), newline=""))
+    head, *rows = csv.reader(io.StringIO(comparison_csv(compared, [], seconds), newline=""))
     assert head[-1] == "Fit time (s)"
-    assert [row[-1] for row in rows] == [""] * (len(contest) - 1) + ["0.0123"]
+    assert [row[-1] for row in rows] == [""] * (len(compared) - 1) + ["0.0123"]
 
 
 def test_measures_without_a_direction_mark_nobody() -> None:
-    table = contest_table(contest_of(CALIBRATORS), [named("mean_score")])
+    table = comparison_table(comparison_of(CALIBRATORS), [named("mean_score")])
     means = [row.cells[0] for row in table.rows]
     assert {cell.place for one in means for cell in (one, *one.below)} == {""}
 
 
 def test_the_file_holds_every_digit_and_no_formula() -> None:
-    contest = contest_of(CALIBRATORS)
+    compared = comparison_of(CALIBRATORS)
     measures = [named("event_nll"), named("calibration_intercept"), named("nll")]
-    head, *rows = csv.reader(io.StringIO(contest_csv(contest, measures), newline=""))
+    head, *rows = csv.reader(io.StringIO(comparison_csv(compared, measures), newline=""))
     assert head[:3] == [
         "Calibrator",
         "NLL of the event, cross-validated on the calibration set",
         "NLL of the event, test set",
     ]
     assert len(head) == 1 + 2 * 4
-    for one, row in zip(contest, rows, strict=True):
+    for one, row in zip(compared, rows, strict=True):
         assert row[0] == method_name(one.key)
         assert float(row[1]) == one.crossed.compare(measures[0]).after
         assert float(row[4]) == one.test.compare(measures[1]).after

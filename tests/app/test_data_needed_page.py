@@ -69,7 +69,7 @@ def test_the_curves_are_the_core_s() -> None:
     for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Uncalibrated", "none")):
         assert_allclose(values(lines[name], "y"), found.curve(key).mean("event_nll"), rtol=1e-9)
     assert set(drawn(page, "KS error")) == {"Uncalibrated", "Temperature", "Platt"}
-    page.segmented_control(key="learning_error_seen").set_value("ks_error").run()
+    page.segmented_control(key="data_needed_error_seen").set_value("ks_error").run()
     assert words.conclusion(found, "ks_error", 500)[0] in [head.value for head in page.subheader]
     lines = drawn(page, "KS error")
     assert_allclose(values(lines["Platt"], "y"), found.curve("platt").mean("ks_error"))

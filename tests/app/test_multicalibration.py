@@ -17,7 +17,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.fitting import prepare
 from calibcore.inference import group_gaps
 from calibcore.splits import deal_folds
-from dashboard.compute.split import groupings, methods_for, slicings_for, whole_split
+from dashboard.compute.split import groupings, methods_for, subgroupings_for, whole_split
 from dashboard.readers import read
 from dashboard.settings import Settings
 from dashboard.take_home.words import CALIBRATOR, CODE, NO_TABLE, SCORES, WORKBOOK
@@ -52,7 +52,7 @@ def data(rows: pd.DataFrame) -> bytes:
 
 def places(data: bytes, settings: Settings) -> list[np.ndarray]:
     upload = read("rows.csv", data)
-    return [one.places["test"] for one in slicings_for(upload, settings)]
+    return [one.places["test"] for one in subgroupings_for(upload, settings)]
 
 
 CHOSEN = Settings(OneClass(1), "multicalibration")

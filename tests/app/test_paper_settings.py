@@ -29,7 +29,7 @@ def test_a_table_names_settings_that_there_are(key: str) -> None:
     }
     for name, word in table.words.items():
         choice = options.get(name)
-        assert name in {"event", "method", "learning_error"} or isinstance(choice, Choice)
+        assert name in {"event", "method", "data_needed_error"} or isinstance(choice, Choice)
         assert not isinstance(choice, Choice) or word in choice.allowed
     for name, value in table.values.items():
         set_by = options.get(name)
@@ -72,7 +72,7 @@ def test_a_table_sets_measure_and_splits_on_models_and_curves_on_data_needed() -
     assert not page.exception
     assert page.multiselect(key="learners_seen").value == list(words.TABLES["zhang_6"].learners)
     assert page.segmented_control(key="draws").value == 30
-    assert page.segmented_control(key="learning_error_seen").value == "kde_ece"
+    assert page.segmented_control(key="data_needed_error_seen").value == "kde_ece"
     # The ensemble chosen on the left, by squared error, is one of them and no sixth.
     assert "is included" not in " ".join(str(one.value) for one in page.markdown)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dashboard.compute.periods import in_time, periods_of
-from dashboard.readers import SliceColumn
+from dashboard.readers import GroupingColumn
 from dashboard.texts.advice import TOGETHER
 from tests.app.pages import bodies, open_upload, turn_to
 from tests.app.test_subgroups_page import tables
@@ -34,7 +34,7 @@ def test_months_are_joined_where_there_are_many() -> None:
 
 
 def periods_in(name: str, values: list[float]) -> tuple[tuple[str, ...], list[int]] | None:
-    found = in_time(SliceColumn(name, np.asarray(values)))
+    found = in_time(GroupingColumn(name, np.asarray(values)))
     return None if found is None else (found.shown, found.places.tolist())
 
 

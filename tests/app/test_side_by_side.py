@@ -28,10 +28,9 @@ from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
 from calibcore.weights import SampleWeight
-from dashboard.compute import comparison as contest
-from dashboard.compute import fits, processes
+from dashboard.compute import comparison, fits, processes
 from dashboard.compute.cache import forget
-from dashboard.compute.comparison import FoldPlan, run_contest
+from dashboard.compute.comparison import FoldPlan, run_comparison
 from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
 from dashboard.headless import scene_of
 from dashboard.readers import read
@@ -304,17 +303,17 @@ def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch)
     made: list[str] = []
 
     def click(*_: object) -> None:
-        made[:] = [key for key in keys if contest._has_fits(scene, key, dealt)]  # noqa: SLF001
+        made[:] = [key for key in keys if comparison._has_fits(scene, key, dealt)]  # noqa: SLF001
         if made:
             raise StopError
 
-    assert run_contest(scene, keys, dealt, ignore, go=False).missing == tuple(keys)
+    assert run_comparison(scene, keys, dealt, ignore, go=False).missing == tuple(keys)
     with pytest.raises(StopError):
-        run_contest(scene, keys, dealt, click, go=True)
-    found = run_contest(scene, keys, dealt, ignore, go=False)
+        run_comparison(scene, keys, dealt, click, go=True)
+    found = run_comparison(scene, keys, dealt, ignore, go=False)
     shown = [NO_METHOD, *(key for key in keys if key in made)]
     assert [one.key for one in found.contestants] == shown
     assert found.missing == tuple(key for key in keys if key not in shown)
-    whole = run_contest(scene, keys, dealt, ignore, go=True)
+    whole = run_comparison(scene, keys, dealt, ignore, go=True)
     assert [one.key for one in whole.contestants] == keys
     forget()

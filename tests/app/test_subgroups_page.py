@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import OneClass, TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.fitting import fit
-from calibcore.subgroups import screen_slices
+from calibcore.subgroups import screen_subgroups
 from dashboard.compute import fits
 from dashboard.compute.cache import forget
 from dashboard.compute.listed_rows import ListedRows
@@ -56,7 +56,7 @@ def test_with_two_classes_on_one_event_the_predicted_class_is_no_subgroup(
     event: ChosenEvent, *, tested: bool
 ) -> None:
     scene = scene_of(read("x.npz", CRASH.read_bytes()), event=event, progress=lambda _: None)
-    ways = [slicing.by for slicing in find_groups(scene).slicings]
+    ways = [subgrouping.by for subgrouping in find_groups(scene).subgroupings]
     assert (PREDICTED in ways) == tested
     assert "sex" in ways
 
@@ -103,7 +103,7 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
     ages = column_of("age_band")
     names = sorted(set(ages))
     places = np.array([names.index(age) for age in ages])
-    found = screen_slices(event.scores, event.hits, places, n_slices=len(names))
+    found = screen_subgroups(event.scores, event.hits, places, n_subgroups=len(names))
     assert sorted(line[0] for line in table) == names
     for line in table:
         k = names.index(line[0])
@@ -187,7 +187,7 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
     page = open_page("subgroups", event="top", sample=CRASH.name, subgroups_by="age_band")
     assert fitted == [SplineCalibration(constrained=True)]
-    page.selectbox(key="slice_opened").set_value("60+").run()
+    page.selectbox(key="subgroup_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
     line = f"Filtered to age\\_band \\= 60\\+: {old.sum():,} of {old.size:,} rows."
     assert line in said(page)
@@ -270,7 +270,7 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
     assert tables(turned, "listed") == [table]
 
 
-def slices_csv(n_rows: int = 400) -> bytes:
+def subgroups_csv(n_rows: int = 400) -> bytes:
     """One set with a column of text, hostile in places, and one of numbers."""
     rows = made_set(np.random.default_rng(4), n_rows, 2)
     head = "<b>a</b>,b,label,=light,age"
@@ -283,7 +283,7 @@ def slices_csv(n_rows: int = 400) -> bytes:
 
 
 def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
-    data = slices_csv()
+    data = subgroups_csv()
     page = open_upload(("mine.csv", data), path="subgroups", method=NO_METHOD)
     (table,) = tables(page, "listed")
     lines = data.decode().splitlines()
@@ -306,7 +306,7 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
 
 
 def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
-    head, *lines = slices_csv().decode().splitlines()
+    head, *lines = subgroups_csv().decode().splitlines()
     apart = [f"{line},{'val' if k % 2 else 'test'}" for k, line in enumerate(lines)]
     whole = "\n".join([f"{head},split", *apart])
     page = open_upload(("mine.csv", whole.encode()), path="subgroups")
@@ -349,7 +349,7 @@ def test_scores_alone_are_grouped_by_score() -> None:
     assert "no class probabilities, so rows cannot be grouped by class" in said(page)
     (rows,) = tables(page, "listed")
     assert len(rows) == 100
-    page.selectbox(key="slice_opened").set_value("range 1 of 5").run()
+    page.selectbox(key="subgroup_opened").set_value("range 1 of 5").run()
     assert "Filtered to score" in said(page)
     assert not page.exception
 

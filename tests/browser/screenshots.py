@@ -41,7 +41,7 @@ STATES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "all_measures": ("", {"measures": "all", "method": "temperature", "wording": "expert"}),
     "as_it_is": ("reliability", {"method": "none"}),
     "isotonic": ("reliability", {"reliability": "isotonic", "classes_as": "table"}),
-    "contest_intervals": ("calibrators", {"contest_intervals": "true", "resamples": "200"}),
+    "calibrators_intervals": ("calibrators", {"calibrators_intervals": "true", "resamples": "200"}),
     "three_classes": ("maps", {"sample": "three_garments", "method": "matrix"}),
     "knots": ("maps", {"by_hand": "knots", "hand_knots": "9"}),
     "upload": ("", {"data": "file"}),

@@ -33,11 +33,14 @@ def test_no_page_has_a_finding_in_the_dark(open_page: OpenPage) -> None:
 OTHER_STATES = {
     "intervals": address_of(CRASH, resamples="200", measures="all"),
     "classes in a table": address_of(CITIES, "reliability", classes_as="table"),
-    "contest with intervals": address_of(
-        CRASH, "calibrators", resamples="200", contest_intervals="true"
+    "comparison with intervals": address_of(
+        CRASH, "calibrators", resamples="200", calibrators_intervals="true"
     ),
     "diagrams of calibrators": address_of(
-        GARMENTS, "calibrators", methods="temperature,vector.bias=false", contest_diagrams="true"
+        GARMENTS,
+        "calibrators",
+        methods="temperature,vector.bias=false",
+        calibrators_diagrams="true",
     ),
     "models by calibrators": address_of(
         GARMENTS, "models", models_view="table", table_models=CRASH, methods="temperature,beta"

@@ -20,7 +20,7 @@ COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
     few = "methods=temperature,per_rank"
     page = open_page(f"calibrators?sample=three_garments&resamples=0&{few}")
-    rows = page.locator(".st-key-contest_table tbody tr")
+    rows = page.locator(".st-key-calibrators_table tbody tr")
     expect(rows).to_have_count(3)
     expect(page.get_by_role("figure", name=re.compile("^Calibrators"))).to_be_visible()
     page.get_by_role("button", name=words.calibrators_label(2)).click()
@@ -58,7 +58,7 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     [
         (
             "calibrators",
-            "contest_table",
+            "calibrators_table",
             ["Calibrator", "NLL of the event", "Accuracy", "Predictions changed"],
         ),
         ("models", "models_table", ["Model", "KS error", "NLL of the event", "Accuracy"]),

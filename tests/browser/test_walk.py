@@ -101,7 +101,7 @@ def check_ks(page: Page, title: str, name: str) -> None:
         return
     if title == "Data needed":
         page.get_by_role("radio", name="KS error", exact=True).click()
-        page.wait_for_url(re.compile("learning_error=ks_error"))
+        page.wait_for_url(re.compile("data_needed_error=ks_error"))
         settle(page)  # while the page is drawn again, the button is away for a moment
     if title in ASKS:
         begin_long_work(page, re.compile(rf"^({RUN}|Start)$"))

@@ -428,8 +428,8 @@ def test_a_report_of_a_summary_needs_no_row(
     assert (made.exit_code, made.stderr) == (0, "")
     report = json.loads(Path("r.json").read_text())
     assert [one["key"] for one in report["sections"]] == [
-        "summary", "data", "graphs", "measures", "subgroups", "decisions", "calibrator", "contest",
-        "limits", "rerun",
+        "summary", "data", "graphs", "measures", "subgroups", "decisions", "calibrator",
+        "comparison", "limits", "rerun",
     ]  # fmt: skip
     said = " ".join(
         line

@@ -48,7 +48,7 @@ def test_vector_maps_by_hand(rows: LogitSet) -> None:
     assert result.fitted is not of_test
 
 
-def test_before_and_after_are_of_all_rows_and_what_the_contest_finds(rows: LogitSet) -> None:
+def test_before_and_after_are_of_all_rows_and_what_the_comparison_finds(rows: LogitSet) -> None:
     split, event, calibrator = cross_split(rows), TopR(1), SplineCalibration()
     result = audit(split, event=event, calibrator=calibrator)
     crossed = audit(Split(rows, rows, fold=deal_folds(rows)), event=event, calibrator=calibrator)

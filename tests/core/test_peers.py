@@ -15,7 +15,7 @@ from benchmarks import agreement
 from calibcore.calibrators import TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fit import FittedLinear
 from calibcore.calibrators.linear.maps import (
     DirichletScaling,
     MatrixScaling,

@@ -1,4 +1,4 @@
-"""Weighted rows and rows in clusters: groups, decisions, contests, drift, calibrators."""
+"""Weighted rows and rows in clusters: groups, decisions, comparisons, drift, calibrators."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ from calibcore.reliability import (
 from calibcore.selective import group_accuracies, out_of_fold_accuracy, risk_coverage
 from calibcore.series import checkpoint
 from calibcore.splits import Split, deal_folds, split_rows
-from calibcore.subgroups import screen_slices, slice_shares
+from calibcore.subgroups import screen_subgroups, subgroup_shares
 from calibcore.weights import frequency_weights, repeats
 from tests.reference_weighted import Rows, mean
 
@@ -96,16 +96,16 @@ def test_groups_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
     found = group_gaps(SCORES, HITS, [GROUPS], **by_patient, n_draws=100)
     wanted = group_gaps(*again, [GROUPS[AGAIN]], clusters=PATIENTS[AGAIN], n_draws=100)
     np.testing.assert_allclose(found.adjusted, wanted.adjusted, atol=1e-12)
-    alone = screen_slices(SCORES, HITS, GROUPS, n_slices=4, **by_patient)
-    other = screen_slices(*again, GROUPS[AGAIN], n_slices=4, clusters=PATIENTS[AGAIN])
+    alone = screen_subgroups(SCORES, HITS, GROUPS, n_subgroups=4, **by_patient)
+    other = screen_subgroups(*again, GROUPS[AGAIN], n_subgroups=4, clusters=PATIENTS[AGAIN])
     np.testing.assert_allclose(alone.adjusted, other.adjusted, atol=1e-12)
     np.testing.assert_allclose(alone.gap_low, other.gap_low, atol=1e-12)
 
 
 def test_gaps_of_weighted_groups_by_loops() -> None:
     found = group_gaps(SCORES, HITS, [GROUPS], sample_weight=WEIGHTS)
-    alone = screen_slices(SCORES, HITS, GROUPS, n_slices=4, sample_weight=WEIGHTS)
-    shares = slice_shares(HITS, GROUPS, n_slices=4, sample_weight=WEIGHTS)
+    alone = screen_subgroups(SCORES, HITS, GROUPS, n_subgroups=4, sample_weight=WEIGHTS)
+    shares = subgroup_shares(HITS, GROUPS, n_subgroups=4, sample_weight=WEIGHTS)
     for k in range(4):
         own = [
             (s, h, w) for s, h, w, g in zip(SCORES, HITS, WEIGHTS, GROUPS, strict=True) if g == k
@@ -136,9 +136,9 @@ def test_the_gap_of_a_group_of_clusters_is_tested_by_students_t() -> None:
 def test_groups_of_few_clusters_are_not_tested() -> None:
     groups = (PATIENTS < 4).astype(int)
     assert group_gaps(SCORES, HITS, [groups], clusters=PATIENTS, least=1).place.tolist() == [0]
-    alone = screen_slices(SCORES, HITS, groups, n_slices=2, clusters=PATIENTS, least=1)
+    alone = screen_subgroups(SCORES, HITS, groups, n_subgroups=2, clusters=PATIENTS, least=1)
     assert alone.evaluated.tolist() == [True, False]
-    one = screen_slices(SCORES, HITS, PATIENTS == 3, n_slices=2, clusters=PATIENTS)
+    one = screen_subgroups(SCORES, HITS, PATIENTS == 3, n_subgroups=2, clusters=PATIENTS)
     assert one.frequency.high[1] - one.frequency.low[1] > 0.4  # of one patient
 
 
@@ -160,7 +160,7 @@ def test_tests_of_groups_of_clusters_reject_as_rarely_as_they_should() -> None:
         groups = [patients % 4, rng.integers(0, 3, 600)]
         joint += bool(group_gaps(scores, hits, groups, clusters=patients, n_draws=200).off().any())
         apart += bool(group_gaps(scores, hits, groups, n_draws=200).off().any())
-        alone = screen_slices(scores, hits, groups[0], n_slices=4, clusters=patients)
+        alone = screen_subgroups(scores, hits, groups[0], n_subgroups=4, clusters=patients)
         slices += bool(alone.off().any())
     assert max(joint, slices) <= 9  # of 60; of a true 6% that is exceeded in 1 of 300 runs
     assert apart >= 15
@@ -328,7 +328,7 @@ def test_decisions_at_a_stated_prevalence_count_as_many_events() -> None:
     assert found.precision.high - found.precision.low == pytest.approx(width, rel=0.1)
 
 
-# Contests, models, learning curves ------------------------------------------------------------
+# Comparisons, models, learning curves ------------------------------------------------------------
 
 BRIER, NLL = (next(one for one in METRICS if one.key == key) for key in ("event_brier", "nll"))
 LOGITS = RNG.normal(0, 1.5, (N, 3)).round(2)
@@ -337,7 +337,7 @@ CLASSES = with_design(LogitSet(LOGITS, LABELS), sample_weight=WEIGHTS)
 EVENT = OneClass(1)
 
 
-def test_a_contest_weighs_rows_and_cuts_no_cluster() -> None:
+def test_a_comparison_weighs_rows_and_cuts_no_cluster() -> None:
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     fold = deal_folds(told)
     found = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())

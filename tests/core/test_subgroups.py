@@ -16,17 +16,17 @@ from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.evaluation import Comparisons
 from calibcore.splits import split_rows
-from calibcore.subgroups import SliceScreen, rows_in_range, screen_slices, slice_shares
+from calibcore.subgroups import SubgroupScreen, rows_in_range, screen_subgroups, subgroup_shares
 from tests import reference
 from tests.strategies import EventCase, event_data
 
 Floats = NDArray[np.float64]
 
 
-def check_screen(found: SliceScreen, case: EventCase, places: list[int], least: int) -> None:
-    """Compare with the rows of each slice, gathered one by one."""
+def check_screen(found: SubgroupScreen, case: EventCase, places: list[int], least: int) -> None:
+    """Compare with the rows of each subgroup, gathered one by one."""
     evaluated: dict[int, float] = {}
-    for k in range(found.n_slices):
+    for k in range(found.n_subgroups):
         scores, hits = [], []
         for score, hit, place in zip(case.scores, case.hits, places, strict=True):
             if place == k:
@@ -71,14 +71,14 @@ def wilson(hits: int, rows: int) -> tuple[float, float]:
 
 
 @given(event_data(), st.integers(1, 5), st.integers(1, 10), st.randoms(use_true_random=False))
-def test_it_is_every_slice_by_itself(case: EventCase, n: int, least: int, random: object) -> None:
+def test_each_is_tested_by_itself(case: EventCase, n: int, least: int, random: object) -> None:
     rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
     places = rng.integers(n, size=case.scores.size)
-    found = screen_slices(case.scores, case.hits, places, n_slices=n, least=least)
+    found = screen_subgroups(case.scores, case.hits, places, n_subgroups=n, least=least)
     check_screen(found, case, places.tolist(), least)
     shuffled = rng.permutation(case.scores.size)
-    again = screen_slices(
-        case.scores[shuffled], case.hits[shuffled], places[shuffled], n_slices=n, least=least
+    again = screen_subgroups(
+        case.scores[shuffled], case.hits[shuffled], places[shuffled], n_subgroups=n, least=least
     )
     assert_array_equal(again.rows, found.rows)
     assert_allclose(again.mean_gap, found.mean_gap, atol=1e-12)
@@ -95,33 +95,33 @@ def test_the_worst_come_first_and_small_ones_last() -> None:
     parts = [drawn(rng, n, shift) for n, shift in ((400, 0.0), (600, 0.1), (500, 0.19), (9, 0.2))]
     scores, hits = (np.concatenate(values) for values in zip(*parts, strict=True))
     places = np.repeat([0, 1, 2, 4], [400, 600, 500, 9])
-    found = screen_slices(scores, hits, places, n_slices=5)
+    found = screen_subgroups(scores, hits, places, n_subgroups=5)
     assert found.order().tolist() == [2, 1, 0, 4]
     assert found.off().tolist() == [False, True, True, False, False]
     assert found.evaluated.tolist() == [True, True, True, False, False]
-    # The small slice is not one of those that p-values are adjusted for.
-    without = screen_slices(scores[:-9], hits[:-9], places[:-9], n_slices=3)
+    # The small subgroup is not one of those that p-values are adjusted for.
+    without = screen_subgroups(scores[:-9], hits[:-9], places[:-9], n_subgroups=3)
     assert_allclose(found.adjusted[:3], without.adjusted)
-    alone = screen_slices(scores[:400], hits[:400], places[:400], n_slices=1)
+    alone = screen_subgroups(scores[:400], hits[:400], places[:400], n_subgroups=1)
     assert alone.adjusted[0] <= found.adjusted[0]
 
 
-def test_slices_made_with_the_truth_in_hand_are_not_evaluated() -> None:
+def test_subgroups_made_with_the_truth_in_hand_are_not_evaluated() -> None:
     scores, hits = drawn(np.random.default_rng(4), 800, 0.15)
-    found = screen_slices(scores, hits, hits.astype(int), n_slices=2, evaluate=False)
+    found = screen_subgroups(scores, hits, hits.astype(int), n_subgroups=2, evaluate=False)
     assert not found.evaluated.any()
     assert not found.off().any()
     assert found.order().tolist() == np.argsort(-found.ks_error).tolist()
-    assert screen_slices(scores, hits, hits.astype(int), n_slices=2).off().all()
+    assert screen_subgroups(scores, hits, hits.astype(int), n_subgroups=2).off().all()
 
 
-def test_of_calibrated_scores_few_sets_have_a_slice_that_is_off() -> None:
+def test_of_calibrated_scores_few_sets_have_a_subgroup_that_is_off() -> None:
     rng = np.random.default_rng(5)
     places = np.repeat(np.arange(8), 60)
     some = 0
     for _ in range(400):
         scores, hits = drawn(rng, places.size, 0.0)
-        some += bool(screen_slices(scores, hits, places, n_slices=8).off().any())
+        some += bool(screen_subgroups(scores, hits, places, n_subgroups=8).off().any())
     assert 0.01 < some / 400 < 0.08
 
 
@@ -131,11 +131,11 @@ def test_of_calibrated_scores_few_sets_have_a_slice_that_is_off() -> None:
 )
 def test_places_that_do_not_fit_are_refused(places: list[int], message: str) -> None:
     with pytest.raises(CalibrationInputError, match=message):
-        screen_slices([0.5, 0.5], [0, 1], places, n_slices=2)
+        screen_subgroups([0.5, 0.5], [0, 1], places, n_subgroups=2)
 
 
-def test_shares_are_those_of_each_slice() -> None:
-    found = slice_shares([1, 0, 1, 1, 0], [0, 0, 2, 2, 2], n_slices=3)
+def test_shares_are_those_of_each_subgroup() -> None:
+    found = subgroup_shares([1, 0, 1, 1, 0], [0, 0, 2, 2, 2], n_subgroups=3)
     assert_allclose(found.share, [1 / 2, math.nan, 2 / 3])
     assert found.low[2] == pytest.approx(wilson(2, 3)[0])
 
@@ -326,30 +326,30 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
 
 
 @pytest.mark.parametrize(
-    ("places", "n_slices", "message"),
+    ("places", "n_subgroups", "message"),
     [
         ([0.5, 1.2], 2, "places: values of type float64"),
         (["a", "b"], 2, "places: values of type <U1"),
-        ([0, 1], 0, "n_slices: 0"),
+        ([0, 1], 0, "n_subgroups: 0"),
         ([0, 2], 2, "places: 0 to 2"),
         ([0], 2, "places: shape"),
     ],
 )
-def test_places_that_are_no_slices_are_refused(
-    places: list[int], n_slices: int, message: str
+def test_places_that_are_no_subgroups_are_refused(
+    places: list[int], n_subgroups: int, message: str
 ) -> None:
     with pytest.raises(CalibrationInputError, match=message):
-        screen_slices([0.5, 0.6], [0, 1], places, n_slices=n_slices)
+        screen_subgroups([0.5, 0.6], [0, 1], places, n_subgroups=n_subgroups)
     with pytest.raises(CalibrationInputError, match=message):
-        slice_shares([0, 1], places, n_slices=n_slices)
+        subgroup_shares([0, 1], places, n_subgroups=n_subgroups)
 
 
 @pytest.mark.parametrize("flags", [[0.5, 1.0], [math.nan, 1.0], [3, 1], [[0], [1]], ["0", "1"]])
 def test_flags_other_than_0_and_1_are_refused(flags: list[float]) -> None:
     with pytest.raises(CalibrationInputError, match="flags"):
-        slice_shares(flags, [0, 1], n_slices=2)
+        subgroup_shares(flags, [0, 1], n_subgroups=2)
 
 
 def test_shares_of_no_rows_are_refused() -> None:
     with pytest.raises(CalibrationInputError, match="places"):
-        slice_shares([], [], n_slices=2)
+        subgroup_shares([], [], n_subgroups=2)

@@ -28,7 +28,7 @@ from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.reliability import bands
 from calibcore.splits import Split
-from calibcore.subgroups import screen_slices
+from calibcore.subgroups import screen_subgroups
 from calibcore.summary import (
     MOST_GROUPS,
     N_CELLS,
@@ -369,7 +369,7 @@ def test_parts_of_very_many_rows_are_fitted_as_rows(
     assert found.warnings == wanted.warnings
 
 
-def test_decisions_and_contests_take_a_summary() -> None:
+def test_decisions_and_comparisons_take_a_summary() -> None:
     rows = drawn(2000, digits=2)
     mine, its = Summary.of(*rows).event_scores, EventScores(*rows)
     curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
@@ -698,7 +698,7 @@ def test_screens_changes_and_movements_of_counted_rows_are_those_of_the_rows() -
     for field in ("rows_reference", "rows_new", "reference", "new", "adjusted"):
         np.testing.assert_allclose(getattr(mine, field), getattr(its, field), rtol=1e-9)
     screens = [
-        screen_slices(one.scores, one.hits, of, n_slices=3, sample_weight=times)
+        screen_subgroups(one.scores, one.hits, of, n_subgroups=3, sample_weight=times)
         for one, of, times in (
             (cells[0].cells, places[0][0], cells[0].times),
             (rows[0], places[0][1], None),

@@ -22,7 +22,7 @@ from calibcore.calibrators.method import Method
 from calibcore.inference import group_gaps, omnibus_test
 from calibcore.prevalence import estimated_prevalence
 from calibcore.reliability import binned_reliability
-from calibcore.subgroups import screen_slices, slice_shares
+from calibcore.subgroups import screen_subgroups, subgroup_shares
 from calibcore.tables import rows_of
 from calibcore.weights import RowWeights, frequency_weights
 
@@ -350,8 +350,8 @@ def test_no_other_function_joins_by_place_where_the_index_says_otherwise() -> No
         lambda **told: cumulative_curves(_SCORES, _HITS, **told),
         lambda **told: omnibus_test(_SCORES, _HITS, **told),
         lambda **told: group_gaps(_SCORES, _HITS, [np.arange(_N) % 2], **told),
-        lambda **told: screen_slices(_SCORES, _HITS, np.arange(_N) % 2, n_slices=2, **told),
-        lambda **told: slice_shares(_HITS, pd.Series(np.arange(_N) % 2), n_slices=2, **told),
+        lambda **told: screen_subgroups(_SCORES, _HITS, np.arange(_N) % 2, n_subgroups=2, **told),
+        lambda **told: subgroup_shares(_HITS, pd.Series(np.arange(_N) % 2), n_subgroups=2, **told),
     ):
         for told in ({"sample_weight": weights}, {"clusters": clusters}):
             with pytest.raises(CalibrationInputError, match="in another order"):

@@ -7,7 +7,7 @@ from calibcore.calibrators import CATALOGUE, ScoreMap
 from calibcore.calibrators.base import FittedCalibrator
 from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fit import FittedLinear
 from calibcore.calibrators.multicalibration import FittedMulticalibration
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.histogram import FittedHistogram

@@ -27,7 +27,7 @@ from calibcore.inference import (
 )
 from calibcore.inference.findings import Finding
 from calibcore.splits import Split
-from calibcore.subgroups import joint_screen, screen_slices
+from calibcore.subgroups import joint_screen, screen_subgroups
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
 from dashboard.texts.advice import (
@@ -43,7 +43,7 @@ from dashboard.texts.badges import side_badge
 from dashboard.texts.events import event_words
 from dashboard.texts.subgroups import Groups, worst_lines
 from dashboard.texts.verdict import side_badges, verdict_lines, where_off
-from dashboard.views.subgroups.document import slice_table
+from dashboard.views.subgroups.document import subgroup_table
 from dashboard.views.subgroups.words import Wording, conclusion
 from tests.figures.made import blocks, events, logit_result, result_of, verdict
 from tests.reviewed import check_reviewed
@@ -398,7 +398,9 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
         assert "Use the" not in step.sentence
     # The page of subgroups says the same, by its own screens.
     places = np.repeat(np.arange(8), 550)
-    alone = [screen_slices(one.scores, one.hits, places, n_slices=8) for one in (before, after)]
+    alone = [
+        screen_subgroups(one.scores, one.hits, places, n_subgroups=8) for one in (before, after)
+    ]
     screens = joint_screen(alone[0], named.before, 0), joint_screen(alone[1], named.after, 0)
     how = Wording(after_first=True, prediction=False, expert=False)
     said = " ".join(conclusion(screens, "region", "ABCDEFGH", how))
@@ -407,7 +409,7 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
         " points, though no longer detected. Miscalibrated subgroups by region: 1 of 8 after, 1"
         " before (adjusted for 8 subgroups of all columns)."
     )
-    table = slice_table("region", "ABCDEFGH", screens, (None, None), [0], prediction=False)
+    table = subgroup_table("region", "ABCDEFGH", screens, (None, None), [0], prediction=False)
     assert table.rows[0].cells[1].below[0].word.startswith("still scores too low")
 
 

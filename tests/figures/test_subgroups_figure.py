@@ -10,14 +10,14 @@ from numpy.testing import assert_allclose
 from calibcore.binning import bin_scores
 from calibcore.events import OneClass, TopR
 from calibcore.inference import group_gaps
-from calibcore.subgroups import SliceScreen, joint_screen, screen_slices, slice_shares
+from calibcore.subgroups import SubgroupScreen, joint_screen, screen_subgroups, subgroup_shares
 from dashboard.figures import DARK, LIGHT, Palette
-from dashboard.figures.subgroups import ROW, period_plot, score_histogram, slice_plot
+from dashboard.figures.subgroups import ROW, period_plot, score_histogram, subgroup_plot
 from dashboard.texts import listed
 from dashboard.texts import subgroups as names_of
 from dashboard.texts.events import event_words
 from dashboard.views.subgroups import words
-from dashboard.views.subgroups.document import slice_table
+from dashboard.views.subgroups.document import subgroup_table
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
 
@@ -26,7 +26,7 @@ NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
 ROWS = (400, 600, 500, 9)
 
 
-def screens(*, evaluate: bool = True) -> tuple[SliceScreen, SliceScreen]:
+def screens(*, evaluate: bool = True) -> tuple[SubgroupScreen, SubgroupScreen]:
     """Subgroups with mean gaps of 0, 20, -10 and (few rows) 30 points; afterwards of none."""
     rng = np.random.default_rng(1)
     places = np.repeat(np.arange(4), ROWS)
@@ -34,7 +34,7 @@ def screens(*, evaluate: bool = True) -> tuple[SliceScreen, SliceScreen]:
     truth = scores - np.array([0.0, 0.2, -0.1, 0.3])[places]
     hits = rng.random(places.size) < truth
     before, after = (
-        screen_slices(values, hits, places, n_slices=5, evaluate=evaluate)
+        screen_subgroups(values, hits, places, n_subgroups=5, evaluate=evaluate)
         for values in (scores, truth)
     )
     return before, after
@@ -60,7 +60,7 @@ def test_all_periods_are_in_one_picture_with_the_worst_marked() -> None:
 def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Keep) -> None:
     before, after = screens()
     order = before.order()
-    figure = slice_plot((before, after), (*NAMES, "none"), order, palette)
+    figure = subgroup_plot((before, after), (*NAMES, "none"), order, palette)
     keep(f"slices_{'light' if palette is LIGHT else 'dark'}", figure)
     for name, screen in (("before", before), ("after", after)):
         drawn = trace(figure, name)
@@ -87,14 +87,14 @@ def test_the_plot_draws_the_gaps_with_their_intervals(palette: Palette, keep: Ke
 
 def test_the_plot_of_one_side_has_one_mark_per_subgroup() -> None:
     before, _ = screens()
-    figure = slice_plot((before, None), (*NAMES, "none"), before.order(), LIGHT)
+    figure = subgroup_plot((before, None), (*NAMES, "none"), before.order(), LIGHT)
     assert {drawn.name for drawn in figure.data} == {"before", "95% CI, before"}
     assert_allclose(trace(figure, "before").y, [0, 1, 2, 3])
 
 
 def test_names_of_the_file_are_no_markup() -> None:
     before, after = screens()
-    figure = slice_plot((before, after), (*NAMES, "x" * 90), before.order(), LIGHT)
+    figure = subgroup_plot((before, after), (*NAMES, "x" * 90), before.order(), LIGHT)
     written = texts(figure)
     assert "&lt;b&gt;night&lt;/b&gt; x" in written
     assert not any("<b>" in text or "$" in text for text in written)
@@ -118,7 +118,7 @@ def test_the_histogram_draws_the_shares_of_rows_and_of_misses() -> None:
 
 
 def conclusion(
-    found: tuple[SliceScreen, SliceScreen | None], *, by: str = "light", **how: bool
+    found: tuple[SubgroupScreen, SubgroupScreen | None], *, by: str = "light", **how: bool
 ) -> str:
     chosen = {"after_first": False, "prediction": True, "expert": False} | how
     return " ".join(words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen)))
@@ -158,7 +158,7 @@ def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
 
 
 def rows_of(shown: Sequence[str], *given: Any, **how: Any) -> Any:
-    return slice_table("light", shown, *given, **how).rows
+    return subgroup_table("light", shown, *given, **how).rows
 
 
 def finding_of(row: Any) -> str:
@@ -171,7 +171,7 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     rng = np.random.default_rng(5)
     scores, places = rng.uniform(0.2, 0.7, 6_000), np.repeat([0, 1, 2], 2_000)
     hits = rng.random(6_000) < scores + np.where(places == 2, 0.25, 0.1)
-    alone = screen_slices(scores, hits, places, n_slices=3)
+    alone = screen_subgroups(scores, hits, places, n_subgroups=3)
     found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
     rows = rows_of("abc", (found, None), (None, None), [0, 2], prediction=False)
     said = [finding_of(row) for row in rows]
@@ -188,7 +188,7 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
 
 
 def test_few_rows_are_not_tested() -> None:
-    found = screen_slices([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_slices=2)
+    found = screen_subgroups([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_subgroups=2)
     how = words.Wording(after_first=False, prediction=True, expert=False)
     said = " ".join(words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how))
     assert said == "No subgroup has the 30 rows that a test needs."
@@ -201,8 +201,8 @@ def test_few_rows_are_not_tested() -> None:
 
 def test_the_table_holds_the_numbers_of_the_result() -> None:
     before, after = screens()
-    right = slice_shares(
-        np.tile([1, 1, 1, 0], 378)[:1509], np.repeat(np.arange(4), ROWS), n_slices=5
+    right = subgroup_shares(
+        np.tile([1, 1, 1, 0], 378)[:1509], np.repeat(np.arange(4), ROWS), n_subgroups=5
     )
     order = before.order().tolist()
     rows = rows_of(NAMES, (before, after), (right, right), order, prediction=True)

@@ -170,7 +170,7 @@ def test_measures_called_by_class_are_no_rivals(what: str) -> None:
 def test_a_column_that_is_never_the_label_is_no_class() -> None:
     columns = dict(zip(CLASSES, LOGITS.T, strict=True))
     upload = classed(table(label=CLASSES[LABELS], **columns, price=OTHER))
-    assert upload.uses["price"] == "slice"
+    assert upload.uses["price"] == "group"
 
 
 def test_the_decision_that_is_called_class() -> None:

@@ -34,7 +34,7 @@ def test_another_column_of_a_table_is_the_outcome(name: str) -> None:
     upload = read("a.csv", table(**{name: OTHER}), roles=((name, "outcome"),))
     np.testing.assert_array_equal(logit_set(upload).labels, OTHER)
     np.testing.assert_array_equal(logit_set(upload).logits, LOGITS)
-    assert (upload.uses[name], upload.uses["label"]) == ("label", "slice")
+    assert (upload.uses[name], upload.uses["label"]) == ("label", "group")
     np.testing.assert_array_equal(upload.columns["rows"]["label"].values, LABELS)
 
 
@@ -82,7 +82,7 @@ def test_choices_that_do_not_fit(choices: dict[str, Any], message: str) -> None:
 def test_a_score_beside_a_table_is_the_score() -> None:
     data = table(score=PROBABILITIES[:, 1], y=LABELS % 2)
     upload = read("a.csv", data, roles=(("score", "score"), ("y", "outcome")))
-    assert upload.uses["logit_0"] == "slice"
+    assert upload.uses["logit_0"] == "group"
     np.testing.assert_allclose(logit_set(upload).probabilities[:, 1], PROBABILITIES[:, 1])
 
 

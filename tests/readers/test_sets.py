@@ -254,10 +254,10 @@ def test_the_preview_shows_what_matters_first() -> None:
     assert preview is not None
     assert preview.headings == ("y", "p", "ward")
     assert preview.roles == ("outcome", "score", "group")
-    assert preview.uses == ("label", "class", "slice")
+    assert preview.uses == ("label", "class", "group")
     assert preview.rows == (("0", "50 %", "A"), ("1", "25 %", "B"))
     assert preview.numbers == (2, 3)
-    assert contents.uses == {"ward": "slice", "p": "class", "y": "label"}
+    assert contents.uses == {"ward": "group", "p": "class", "y": "label"}
 
 
 def test_a_question_of_recognition_shows_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:

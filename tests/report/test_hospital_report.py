@@ -16,7 +16,7 @@ from dashboard.readers import Upload
 from dashboard.readers.records import ReadingOptions
 from dashboard.report import ReportRequest, json_of, report_of
 from dashboard.scene import Scene
-from dashboard.settings import Slice
+from dashboard.settings import Subgroup
 from dashboard.texts.numbers import plain
 from dashboard.texts.subject import subject
 from dashboard.views.decisions.document import Choices
@@ -41,7 +41,7 @@ def scene(method: str = "none", group: str | None = None) -> Scene:
 
 def filtered(of: Scene, by: str, value: str) -> Scene:
     """Look at a part of the rows, as the pages do."""
-    settings = replace(of.settings, only=Slice(by, value))
+    settings = replace(of.settings, only=Subgroup(by, value))
     return replace(
         of,
         settings=settings,

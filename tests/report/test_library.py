@@ -99,10 +99,10 @@ def test_calibrators_are_compared_where_that_is_asked(tmp_path: Path) -> None:
     for compare in (False, True):
         result.report(tmp_path / "report.json", compare=compare)
         document = json.loads((tmp_path / "report.json").read_text("utf-8"))
-        (section,) = [one for one in document["sections"] if one["key"] == "contest"]
+        (section,) = [one for one in document["sections"] if one["key"] == "comparison"]
         found.append([one["key"] for one in section["blocks"]])
-    assert "contest" not in found[0]
-    assert "contest" in found[1]
+    assert "comparison" not in found[0]
+    assert "comparison" in found[1]
 
 
 def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,8 +14,10 @@ from jsonschema import Draft202012Validator
 
 from calibcore import audit
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.inference.omnibus import Departure
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Split
+from calibcore.verdict import Direction, Uninformative
 from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import ReadingOptions
@@ -142,6 +144,13 @@ def test_json_keeps_to_the_published_schema(name: str) -> None:
     Draft202012Validator(SCHEMA).validate(document)
     document["sections"][0]["blocks"][0]["lines"] = [1]
     assert not Draft202012Validator(SCHEMA).is_valid(document)
+
+
+def test_what_the_schema_lists_is_what_the_code_knows() -> None:
+    side = SCHEMA["$defs"]["side"]["properties"]
+    assert side["direction"]["enum"] == [*get_args(Direction)]
+    assert side["uninformative"]["enum"] == [*get_args(Uninformative), None]
+    assert side["departures"]["items"]["enum"] == [*get_args(Departure)]
 
 
 @pytest.mark.parametrize("name", SCENES)

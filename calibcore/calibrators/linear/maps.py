@@ -15,7 +15,7 @@ from calibcore.calibrators.base import (
     VectorMap,
     weighed_rows,
 )
-from calibcore.calibrators.linear.fitted import (
+from calibcore.calibrators.linear.fit import (
     CalibrationRows,
     FittedLinear,
     Inputs,

@@ -17,13 +17,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import MINUS, Description, DescriptionTable, Recipe, percent
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch, WholeNumber
-from calibcore.reliability import (
-    FitTo,
-    FrequencyCurve,
-    SplineFit,
-    running_totals,
-    spline_frequency,
-)
+from calibcore.reliability import FitTo, FrequencyCurve, SplineFit, running_totals, spline_frequency
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS, CubicSpline, Runout, check_knots
 from calibcore.validation import Floats, Hits
@@ -37,20 +31,16 @@ _FOLDS = 5
 
 @result_class
 class FittedSpline(FittedScoreMap):
-    """A fitted spline calibration.
-
-    Attributes
-    ----------
-    scores, slope : ndarray of float64, shape (n_kept,)
-        Distinct scores of the calibration set, ascending, and what each becomes before clipping.
-        Those that become the same as both their neighbours are left out: they change nothing.
-    knot_values : ndarray of float64, shape (n_knots,)
-        The spline over fractile, at its knots.
-    """
+    """A fitted spline calibration."""
 
     scores: Floats
     slope: Floats
+    """Distinct scores of the calibration set, ascending, and what each becomes before clipping.
+    Those that become the same as both their neighbours are left out: they change nothing; shape
+    (n_kept,).
+    """
     knot_values: Floats
+    """The spline over fractile, at its knots; shape (n_knots,)."""
 
     HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {"scores": RISING_PARTS}

@@ -8,7 +8,7 @@ import numpy as np
 from calibcore.binning import BinTable, bin_scores
 from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.results import result_class
-from calibcore.subgroups import screen_slices
+from calibcore.subgroups import screen_subgroups
 from calibcore.synthetic import WorldSample
 from calibcore.validation import Floats, Labels
 from calibcore.verdict import DETECTION_LEVEL
@@ -163,7 +163,7 @@ def _parts(word: str, test: WorldSample, mapped: Map) -> Parts:
     hits, groups = test.event.hits, np.asarray(test.groups)
     scores, together = mapped(test.event.scores, groups), np.zeros_like(groups)
     one, two = (
-        screen_slices(scores, hits, places, n_slices=n)
+        screen_subgroups(scores, hits, places, n_subgroups=n)
         for n, places in ((1, together), (2, groups))
     )
     every, frequency = truth_of(word)
@@ -396,7 +396,7 @@ LESSON = Lesson(
     " score, the log-odds of the event are higher in group B and lower in group A, such that both"
     " together are calibrated: to 0.4 percentage points on average. Verdicts: KS test, of the"
     " groups adjusted for two (Holm: the smaller p-value counts twice), by"
-    " `calibcore.subgroups.screen_slices`. Calibrators:"
+    " `calibcore.subgroups.screen_subgroups`. Calibrators:"
     f" `PlattScaling` of all rows, and `ByGroup` with a penalty of {PENALTY:g}, fitted on"
     f" {N_ROWS:,} other rows; the page chooses the penalty by cross-validation. Intervals take the"
     " calibrator as it is. The most that is possible: neither of two groups with equally many"

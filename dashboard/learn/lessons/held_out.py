@@ -335,7 +335,7 @@ LESSON = Lesson(
             "sample": data.NETWORK,
             "method": "isotonic",
             "learners": "temperature,isotonic",
-            "learning_error": "event_brier",
+            "data_needed_error": "event_brier",
         },
         "More calibrators in the dashboard",
     ),

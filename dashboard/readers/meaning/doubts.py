@@ -14,19 +14,19 @@ from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.strips import row_strips
 from calibcore.validation import Floats
-from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.repeated import repeated
 from dashboard.readers.meaning.scale import Scale
 from dashboard.readers.meaning.spelling import folded
+from dashboard.readers.meaning.value_summary import few_decimals
 from dashboard.readers.records import (
     SET_NAMES,
     Array,
     ColumnUse,
+    GroupingColumn,
     RawEvent,
     RawSet,
     ReadingOptions,
     Role,
-    SliceColumn,
     ValuesKind,
     of_set,
 )
@@ -255,7 +255,7 @@ def _predictions(part: _SetWithClasses) -> Iterator[str]:
         )
 
 
-def _places_of_classes(part: _SetWithClasses, column: SliceColumn) -> Array:
+def _places_of_classes(part: _SetWithClasses, column: GroupingColumn) -> Array:
     """Return the place of the class that a column names: as the labels do, or else by its number.
 
     Numbers that no label is are names of classes, or places counted from where the labels are.
@@ -290,7 +290,7 @@ def _threshold(rows: Rows, decided: Array) -> float | None:
     return least if least > ones[decided == 0].max() else None
 
 
-def _columns(part: _SetWithClasses) -> tuple[SliceColumn, ...]:
+def _columns(part: _SetWithClasses) -> tuple[GroupingColumn, ...]:
     beside = part.raw.predicted if isinstance(part.raw, RawSet) else None
     return part.raw.columns + (() if beside is None else (beside,))
 
@@ -300,7 +300,7 @@ def _labels(part: _SetWithClasses) -> Array:
 
 
 def _compared(
-    part: _SetWithClasses, column: SliceColumn, rows: slice = slice(None)
+    part: _SetWithClasses, column: GroupingColumn, rows: slice = slice(None)
 ) -> tuple[Array, Array]:
     """Return the labels and a column in numbers that can be compared; -1 matches nothing."""
     raw, labels, values = part.raw, _labels(part)[rows], column.values[rows]

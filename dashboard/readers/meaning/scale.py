@@ -11,7 +11,7 @@ import numpy as np
 from calibcore.probabilities import sigmoid
 from calibcore.strips import row_strips, row_totals
 from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
-from dashboard.readers.meaning.measured import ValueSummary, measure, outside, together
+from dashboard.readers.meaning.value_summary import ValueSummary, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of

@@ -358,25 +358,19 @@ WEIGHTS: Mapping[str, float] = {
     "cells say what happened": 1.0,
     "two values": 0.5,
     "last of the columns": 1.5,
-    "first of the columns": 0.7,
     "0 and 1 a class": 2.0,
     "called something else": -2.5,
-    "cells say the sex": -4.0,
     "cells name sets": -8.0,
     "called a prediction": -3.0,
     "called correct or wrong": -2.0,
-    "numbers not from 0 or 1": -2.0,
     "many values": -2.0,
     # the score by itself
     "called a score": 3.0,
-    "surely called a score": 1.0,
     "from 0 to 1": 2.5,
     "percent": 2.0,
     "from 0 to 100": -1.5,
-    "as logits are": -1.0,
     "neither shares nor logits": -3.0,
     "whole numbers": -1.0,
-    "few values": -1.0,
     "called another number": -3.5,
     "called unsure": -6.0,
     "counts up": -5.0,
@@ -665,17 +659,14 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "two values": two,
         "cells say what happened": decided,
         "called something else": max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
-        "cells say the sex": two and kinds <= terms.SEX_VALUES,
         "cells name sets": (two and flag_of(feature.name) is not None)
         or (bool(kinds) and None not in sets_of([*kinds])),
         "called a prediction": predicted and not called,
         "called correct or wrong": is_called_correct(feature),
-        "numbers not from 0 or 1": feature.is_number and feature.low not in (0, 1) and not two,
         "many values": feature.n_kinds > 20 and not called,
     }
     if not named:
         numbers["last of the columns"] = feature.place == n_columns - 1
-        numbers["first of the columns"] = feature.place == 0
     return times(numbers)
 
 
@@ -692,14 +683,11 @@ def score_alone(feature: Feature) -> dict[str, float]:
     return times(
         {
             "called a score": called,
-            "surely called a score": surely,
             "from 0 to 1": fractions,
             "percent": feature.is_percent and not fractions,
             "from 0 to 100": hundred and not surely,
-            "as logits are": signed,
             "neither shares nor logits": not (known or hundred or signed),
             "whole numbers": feature.whole and not feature.is_percent,
-            "few values": feature.n_kinds <= 10 < len(feature.column.values) / 10,
             "called another number": another * (0.2 if surely else 0.6 if called else 1.0),
             "called unsure": begins(words, terms.UNSURE_STEMS),
             "counts up": feature.counts_up and feature.whole,
@@ -1062,12 +1050,7 @@ _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")
 
 
 def _of_prediction(
-    scores: Scores,
-    own: Evidence,
-    score: Feature,
-    truths: _Truths,
-    alone: Evidence,
-    given: Given,
+    scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence, given: Given
 ) -> Iterator[Hypothesis]:
     for column in truths.columns:
         is_given = given.get(column.place) == "prediction"

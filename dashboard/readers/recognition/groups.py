@@ -10,7 +10,7 @@ import numpy as np
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import Feature, may_weigh
-from dashboard.readers.records import Array, Column, ColumnRole, SliceColumn
+from dashboard.readers.records import Array, Column, ColumnRole, GroupingColumn
 from dashboard.readers.refusal import plain, visible
 
 _GROUPS, OWNERS, _SETS = 50, 20, 6
@@ -104,9 +104,9 @@ _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
 
 def groups_of(
     columns: Sequence[tuple[Column, ColumnRole]],
-) -> tuple[tuple[SliceColumn, ...], tuple[str, ...]]:
+) -> tuple[tuple[GroupingColumn, ...], tuple[str, ...]]:
     """Return the grouping columns among groups and dates, and sentences on which they are."""
-    groups: list[SliceColumn] = []
+    groups: list[GroupingColumn] = []
     left: list[tuple[str, str]] = []
     names = {column.name.removeprefix(_ARRAY) for column, _ in columns}
     for named, role in columns:
@@ -139,7 +139,7 @@ def _named(column: Column) -> Column:
     return replace(column, values=codes.astype(np.int32), texts=texts)
 
 
-def group_of(column: Column) -> SliceColumn | str:
+def group_of(column: Column) -> GroupingColumn | str:
     """Return a column to filter and group by, or why there is none.
 
     >>> group_of(Column("ward", np.array([1, 0, 1], np.int32), ("B", "A"))).categories
@@ -151,18 +151,18 @@ def group_of(column: Column) -> SliceColumn | str:
     if column.texts is None:
         if len(values) >= _FEWEST_COUNTED and _counts_rows(values):
             return f"it only counts the {len(values):,} rows"
-        return SliceColumn(name, values.view(np.uint8) if values.dtype.kind == "b" else values)
+        return GroupingColumn(name, values.view(np.uint8) if values.dtype.kind == "b" else values)
     codes, texts = in_use(values, column.texts)
     if len(texts) > MOST_GROUPS:
         return f"more than {MOST_GROUPS} different texts"
     if max(map(len, texts), default=0) > LONGEST_GROUP:
         return f"texts of more than {LONGEST_GROUP} characters"
-    return SliceColumn(
+    return GroupingColumn(
         name, codes.astype(np.uint8), tuple(visible(t, LONGEST_GROUP) for t in texts)
     )
 
 
-def month_of(column: Column) -> SliceColumn | str:
+def month_of(column: Column) -> GroupingColumn | str:
     """Return the months of a column of dates as texts, or of what is no date the column itself.
 
     >>> dates = Column("day", np.array([0, 1, 2], np.int32), ("2024-03-05", "2024-03-17", ""))
@@ -187,18 +187,18 @@ def month_of(column: Column) -> SliceColumn | str:
     return group_of(Column(column.name, looked_up[codes], tuple(places)))
 
 
-def ids_of(column: Column) -> SliceColumn | None:
+def ids_of(column: Column) -> GroupingColumn | None:
     """Return whole numbers that stand for the names of the rows, the same for 7 and "7.0"."""
     if column.unread or column.values.ndim != 1:
         return None
     if column.texts is not None:
         ids = np.array([_id_of(text) for text in column.texts], dtype=np.int64)[column.values]
-        return SliceColumn(column.name, ids)
+        return GroupingColumn(column.name, ids)
     values = column.values
     whole = (np.abs(values) < 1 << 62) & (values == np.rint(values))
     if values.dtype.kind == "f" and not whole.all():
         return None
-    return SliceColumn(column.name, values.astype(np.int64))
+    return GroupingColumn(column.name, values.astype(np.int64))
 
 
 def in_use(codes: Array, texts: Sequence[str]) -> tuple[Array, tuple[str, ...]]:

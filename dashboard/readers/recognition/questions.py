@@ -37,12 +37,11 @@ _AS_OUTCOME = frozenset({"called the outcome", "called an outcome", "says what h
 
 _NO_SCORE = frozenset(
     {"called another number", "called unsure", "one of several", "cut from the score",
-     "named as an id", "counts up",
-     "few values"}
+     "named as an id", "counts up"}
 )  # fmt: skip
 
 _NO_OUTCOME = frozenset(
-    {"called something else", "cells name sets", "cells say the sex", "called a prediction",
+    {"called something else", "cells name sets", "called a prediction",
      "called correct or wrong"}
 )  # fmt: skip
 
@@ -243,7 +242,7 @@ def _is_alike(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) 
     if best.one is None or other.one in (None, best.one) or not same_roles_beside(best, other):
         return False
     fits = other.one is not None and all(features[k].is_share for k in (best.one, other.one))
-    no_score = (_NO_SCORE - {"few values"}) & other.evidence.keys()
+    no_score = _NO_SCORE & other.evidence.keys()
     return fits and not no_score and other.rises > best.rises / 2
 
 

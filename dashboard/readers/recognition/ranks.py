@@ -14,10 +14,10 @@ from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.records import (
     Array,
     Column,
+    GroupingColumn,
     RawEvent,
     RawSet,
     Remarks,
-    SliceColumn,
     by_number,
     rows_of_file,
 )
@@ -163,7 +163,7 @@ def ranked(
     _refuse(np.any(scores[:, 1:] > scores[:, :1], axis=1), "a later score above the first", rows)
     if labels is None:
         codes, texts = in_use(listed[:, 0], names)
-        predicted = SliceColumn("predicted class", codes, texts)
+        predicted = GroupingColumn("predicted class", codes, texts)
         return replace(rows, table=scores[:, 0], predicted=predicted), ()
     event = _event(scores[:, 0], listed[:, 0], labels, names, rows)
     if n_ranks == 1:
@@ -181,7 +181,7 @@ def _event(
     columns = rows.columns
     codes, texts = in_use(predicted, names)
     if len(texts) <= MOST_GROUPS:
-        columns = (*columns, SliceColumn("predicted class", codes.astype(np.uint8), texts))
+        columns = (*columns, GroupingColumn("predicted class", codes.astype(np.uint8), texts))
     called = [_number(name) for name in names]
     numbers = None
     if labels is not None and all(called):

@@ -323,10 +323,6 @@ CASE_VALUES = _set("""
 
 _SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero pos positive")
 _SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch neg negative")
-SEX_VALUES = _set("""
-    m f male female man woman w mann frau homme femme hombre mujer h maschio femmina d weiblich
-    mannlich maennlich masculin feminin other vrouw v k kvinna kvinde
-""")
 
 # Sets.
 CALIBRATION = _set(

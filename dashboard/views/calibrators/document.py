@@ -14,7 +14,7 @@ from dashboard.compute.comparison import (
 from dashboard.document.blocks import Block, Picture, Pictures, Sentences
 from dashboard.figures.comparison import Changes, dot_plot
 from dashboard.scene import Scene
-from dashboard.tables import contest_table, measures_shown
+from dashboard.tables import comparison_table, measures_shown
 from dashboard.texts import comparison as words
 from dashboard.texts.methods import method_name
 from dashboard.texts.tiles import commonest_class
@@ -30,7 +30,7 @@ def document(scene: Scene, results: ComparisonResults, dealt: FoldPlan) -> tuple
         *conclusion.blocks,
         Sentences("refused", tuple(words.refusal(*one) for one in results.refused)),
         picture_of(scene, among, RANKED_BY, advised=conclusion.advised, ranks=picks is not None),
-        contest_table(among, measures, advised=conclusion.advised),
+        comparison_table(among, measures, advised=conclusion.advised),
         note_of(scene, among, dealt),
     )
 

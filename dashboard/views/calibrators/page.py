@@ -13,24 +13,20 @@ from dashboard.compute import comparison
 from dashboard.compute.comparison import (
     ComparisonResults,
     FoldPlan,
-    contest_closer,
-    contest_sides,
-    estimate_contest,
-    run_contest,
+    comparison_closer,
+    comparison_sides,
+    estimate_comparison,
+    run_comparison,
     seconds_of,
     settings_of,
 )
 from dashboard.compute.processes import MOST_RESTARTS
-from dashboard.compute.split import slicings_for
+from dashboard.compute.split import subgroupings_for
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.tables import (
-    contest_csv,
-    contest_table,
-    measures_shown,
-)
+from dashboard.tables import comparison_csv, comparison_table, measures_shown
 from dashboard.texts import choosing as choosing_words
 from dashboard.texts import comparison as words
 from dashboard.texts.measures import NO_RESAMPLES
@@ -40,7 +36,7 @@ from dashboard.texts.rows import say_rows
 from dashboard.texts.subject import data_subject
 from dashboard.views.calibrators.document import note_of, picture_of
 from dashboard.widgets import address, calibrator_choice, diagrams
-from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets import comparison as comparison_widgets
 from dashboard.widgets.blocks import write
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
@@ -55,7 +51,7 @@ ASK_FROM = 20.0
 MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
 """Columns of the table unless others are chosen, by key."""
 
-_RUN = "contest_run"
+_RUN = "calibrators_run"
 
 Findings = dict[tuple[str, EvaluatedOn], Finding]
 """How sure a change is, by calibrator and by where it is evaluated."""
@@ -78,19 +74,19 @@ def show(scene: Scene) -> None:
         with body.container():
             st.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    contest = _run(scene, keys, dealt, working, [top, body])
-    contestants = ranked(contest.contestants, measure, "crossed")
+    compared = _run(scene, keys, dealt, working, [top, body])
+    contestants = ranked(compared.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     advised = ""
     with top.container():
         if picks is not None:
-            advised = contest_conclusion.show(scene, picks, contestants, dealt)
+            advised = comparison_widgets.show(scene, picks, contestants, dealt)
     with body.container():
         if contestants:
-            shown = _View(contest, contestants, picks, measure, dealt, advised)
-            _show_contest(scene, shown, intervals=intervals and scene.n_resamples > 0)
+            shown = _View(compared, contestants, picks, measure, dealt, advised)
+            _show_comparison(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
-            _show_refused(contest)
+            _show_refused(compared)
         show_choosing(scene, comparison.contestants(scene.upload), contestants)
 
 
@@ -115,7 +111,7 @@ def _choose_measure(scene: Scene) -> Measure:
 def _choose_intervals() -> bool:
     return st.toggle(
         words.INTERVALS,
-        key="contest_intervals",
+        key="calibrators_intervals",
         **address.IN_ADDRESS,
         help=words.INTERVALS_HELP,
     )
@@ -145,7 +141,7 @@ def _choose_columns(scene: Scene) -> list[str]:
     return address.choose_several(
         words.MEASURES,
         names,
-        key="contest_measures",
+        key="calibrators_measures",
         default=[key for key in MEASURES if key in names],
         help=words.MEASURES_HELP,
         label_visibility="collapsed",
@@ -167,7 +163,7 @@ def _run(
     Meanwhile, the results of an earlier choice are removed from their places.
     """
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
-    seconds = estimate_contest(scene, keys, dealt)
+    seconds = estimate_comparison(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
 
     def decide(go: bool) -> None:  # noqa: FBT001 - a callback's arguments have no names
@@ -191,21 +187,21 @@ def _run(
         # A click on anything makes this call end the run; what was finished is kept.
         bar.progress(min(max(share, 0.0), 1.0), text)
 
-    contest = run_contest(scene, keys, dealt, report, go=go)
+    compared = run_comparison(scene, keys, dealt, report, go=go)
     place.empty()
-    if contest.ends:
-        text = words.ended(contest.ends, alone=contest.ends > MOST_RESTARTS)
+    if compared.ends:
+        text = words.ended(compared.ends, alone=compared.ends > MOST_RESTARTS)
         st.warning(text, icon=":material/restart_alt:")
-    if contest.missing:
+    if compared.missing:
         with place.container():
-            n_missing = sum(key != NO_METHOD for key in contest.missing)
+            n_missing = sum(key != NO_METHOD for key in compared.missing)
             stop = f"{words.STOPPED} " if is_same else ""
-            calibrator_choice.warn_of_overfitting(scene, contest.missing)
+            calibrator_choice.warn_of_overfitting(scene, compared.missing)
             text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if is_same else "Start"
             st.button(name, on_click=decide, args=(True,), type="primary")
-    return contest
+    return compared
 
 
 # What is shown ------------------------------------------------------------------------------
@@ -215,7 +211,7 @@ def _run(
 class _View:
     """What is drawn."""
 
-    contest: ComparisonResults
+    compared: ComparisonResults
     """The comparison."""
     contestants: list[Contestant]
     """Sorted by the measure."""
@@ -234,14 +230,14 @@ def _show_refused(results: ComparisonResults) -> None:
         st.info(words.refusal(key, reason), icon=":material/block:")
 
 
-def _show_contest(scene: Scene, shown: _View, *, intervals: bool) -> None:
+def _show_comparison(scene: Scene, shown: _View, *, intervals: bool) -> None:
     place = st.empty()
     with place.container():
         _show_dots(scene, shown, {})
     bar = st.empty()
-    _show_refused(shown.contest)
+    _show_refused(shown.compared)
     for one in shown.contestants:
-        columns = [way.by for way in slicings_for(scene.upload, settings_of(scene, one.key))]
+        columns = [way.by for way in subgroupings_for(scene.upload, settings_of(scene, one.key))]
         if columns:
             st.markdown(f":small[{words.grouped_by(one.key, columns)}]")
     _show_table(scene, shown)
@@ -269,7 +265,7 @@ def _look_closer(scene: Scene, shown: _View, bar: DeltaGenerator) -> Findings:
     for number, one in enumerate(others):
         for half, side in enumerate(sides):
             bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
-            closer = contest_closer(scene, one, shown.dealt, side, shown.measure)
+            closer = comparison_closer(scene, one, shown.dealt, side, shown.measure)
             findings[one.key, side] = closer.find(shown.measure.key)
     bar.empty()
     return findings
@@ -278,14 +274,14 @@ def _look_closer(scene: Scene, shown: _View, bar: DeltaGenerator) -> Findings:
 def _show_table(scene: Scene, shown: _View) -> None:
     st.subheader(words.MEASURES, anchor=False)
     measures = measures_shown(_choose_columns(scene), shown.measure)
-    columns = choose_columns_on_phones("contest")
+    columns = choose_columns_on_phones("calibrators")
     seconds = _seconds(scene, shown.contestants)
-    with st.container(key="contest_table"):
+    with st.container(key="calibrators_table"):
         look, advised = f"measures {columns}", shown.advised
-        write(contest_table(shown.contestants, measures, seconds, look=look, advised=advised))
+        write(comparison_table(shown.contestants, measures, seconds, look=look, advised=advised))
     write(note_of(scene, shown.contestants, shown.dealt))
     offer_table(
-        lambda: contest_csv(shown.contestants, measures, seconds),
+        lambda: comparison_csv(shown.contestants, measures, seconds),
         name=file_name("calibrators"),
         facts=True,
     )
@@ -310,7 +306,7 @@ def _show_diagrams(scene: Scene, shown: _View) -> None:
     st.subheader(words.DIAGRAMS, anchor=False)
     wanted = st.toggle(
         words.SHOW_DIAGRAMS,
-        key="contest_diagrams",
+        key="calibrators_diagrams",
         **address.IN_ADDRESS,
         help=words.DIAGRAMS_HELP,
     )
@@ -320,13 +316,13 @@ def _show_diagrams(scene: Scene, shown: _View) -> None:
     where = sides_shown(among)[-1]
     # Uncalibrated first, as in the papers; then the best.
     among = sorted(among, key=lambda one: one.key != NO_METHOD)
-    sides = contest_sides(scene, among, shown.dealt, where)
+    sides = comparison_sides(scene, among, shown.dealt, where)
     panels = []
     for one, side in zip(among, sides, strict=True):
         by_key = {row.measure.key: row for row in one.on(where).comparisons}
         line = panel_line(by_key.__getitem__, one.on(where).n_samples)
         panels.append(Panel(method_name(one.key), line, side))
-    show_panels(scene, panels, diagram, key="contest diagram")
+    show_panels(scene, panels, diagram, key="calibrators diagram")
     st.markdown(f":small[{words.diagrams_note(where)}]")
 
 

@@ -15,7 +15,7 @@ from dashboard.texts.rows import say_rows
 from dashboard.texts.summaries import NEEDS_ROWS
 from dashboard.views.data_needed import results, words
 from dashboard.widgets import address, headline
-from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets import comparison as comparison_widgets
 from dashboard.widgets.blocks import write
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.long_work import LongWork
@@ -55,7 +55,7 @@ def show(scene: Scene) -> None:
     place.subheader(first, anchor=False)
     with place:
         st.markdown(" ".join(rest))
-        contest_conclusion.show_recommended(scene)
+        comparison_widgets.show_recommended(scene)
     _show_graphs(scene, curves, measure)
 
 
@@ -98,16 +98,13 @@ def _choose_draws() -> int:
 def _choose_error() -> str:
     """Let the user choose by which error calibrators are compared."""
     return address.choose_button(
-        words.ERROR,
-        words.SHORT_MEASURES,
-        key="learning_error",
-        default="event_nll",
+        words.ERROR, words.SHORT_MEASURES, key="data_needed_error", default="event_nll"
     )
 
 
 def _learn(scene: Scene, keys: list[str], plan: LearningPlan) -> LearningCurves:
     """Return the curves, computed after a click; or what there is of them."""
-    work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
+    work = LongWork(("data needed", scene.upload.digest, scene.settings, tuple(keys), plan))
     curves = results.finished(scene, keys, plan)
     if results.is_complete(curves, keys):
         return curves

@@ -104,7 +104,7 @@ def seconds(scene: Scene, keys: Sequence[str], plan: LearningPlan) -> float:
 
 
 def _kind(key: str) -> str:
-    return f"learning {key}"  # a shelf each, so that many methods do not push each other out
+    return f"data needed {key}"  # a shelf each, so that many methods do not push each other out
 
 
 def _point_key(scene: Scene, key: str, size: int, plan: LearningPlan) -> tuple[object, ...]:

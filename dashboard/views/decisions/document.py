@@ -25,7 +25,7 @@ from calibcore.selective import (
 from calibcore.splits import deal_folds
 from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.split import of_evaluated, slicing_of, ways
+from dashboard.compute.split import of_evaluated, subgrouping_of, ways
 from dashboard.compute.subgroups import find_groups, looks_like_ids, most_telling
 from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, Table
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
@@ -133,10 +133,7 @@ def _group_blocks(
     )
     heads = (by, *map(say_rows, words.GROUP_HEAD[1:]))
     note = words.groups_note(len(shown), len(groups))
-    return [
-        Table("cut-off by group", heads, rows),
-        Sentences("by group", (note,), small=True),
-    ]
+    return [Table("cut-off by group", heads, rows), Sentences("by group", (note,), small=True)]
 
 
 def _selection_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
@@ -221,13 +218,13 @@ def events_of(scene: Scene) -> dict[str, EventScores]:
 
 def _selection(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:
     curve, elsewhere = coverage_of(scene, event), accuracy_elsewhere(scene, side, event, wanted)
-    place, slicings = curve.lowest_for(wanted), find_groups(scene).slicings
+    place, subgroupings = curve.lowest_for(wanted), find_groups(scene).subgroupings
     if place is None:
         return Selection(curve, None, elsewhere)
     score = float(curve.score[place])
-    places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
+    places = [of_evaluated(scene, one.places[scene.chosen]) for one in subgroupings]
     groups = group_accuracies(event, score, wanted, places)
-    names = tuple((one.by, one.shown) for one in slicings)
+    names = tuple((one.by, one.shown) for one in subgroupings)
     return Selection(curve, at_cutoff(event, score), elsewhere, groups, names)
 
 
@@ -283,11 +280,11 @@ def by_group(
 
     Names are text of the file.
     """
-    slicing = slicing_of(scene.upload, scene.settings, by)
-    places, n_groups = of_evaluated(scene, slicing.places[scene.chosen]), len(slicing.names)
+    subgrouping = subgrouping_of(scene.upload, scene.settings, by)
+    places, n_groups = of_evaluated(scene, subgrouping.places[scene.chosen]), len(subgrouping.names)
     counted = [at_cutoff_by_group(side, cutoff, places, n_groups=n_groups) for side in sides]
     groups = [
         (name, [one for one in each if one is not None])
-        for name, *each in zip(slicing.shown, *counted, strict=True)
+        for name, *each in zip(subgrouping.shown, *counted, strict=True)
     ]
     return sorted((one for one in groups if one[1]), key=lambda one: -one[1][0].n_samples)

@@ -99,11 +99,7 @@ def _choose_cutoff(event: EventScores) -> tuple[float, tuple[float, float] | Non
     """Let the user set a cut-off, or what mistakes cost, which are returned too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         way = address.choose_button(
-            words.BY,
-            words.WAYS,
-            key="cutoff_by",
-            default="slider",
-            width="content",
+            words.BY, words.WAYS, key="cutoff_by", default="slider", width="content"
         )
         if way == "slider":
             usual = decisions.usual_cutoff(event)

@@ -13,7 +13,7 @@ from dashboard.document.blocks import Cell
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span, with_sign
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.subgroups import slice_name
+from dashboard.texts.subgroups import subgroup_name
 
 BY = "Cut-off"
 WAYS = {"slider": "Set", "costs": "By costs"}
@@ -365,7 +365,7 @@ def groups_sentence(
         return f"No subgroup of them is shown to be below {aim} ({adjusted})."
     worst, more = int(below[0]), below.size - 1
     by, shown = names[int(groups.grouping[worst])]
-    name = escape_markdown(slice_name(by, shortened(shown[int(groups.place[worst])])))
+    name = escape_markdown(subgroup_name(by, shortened(shown[int(groups.place[worst])])))
     number, interval = float(groups.rows[worst]), groups.accuracy(worst)
     right = percent(float(groups.right[worst]) / number, number)
     ends = ci(percent(interval.low, number), percent(interval.high, number))

@@ -117,10 +117,7 @@ def _word(event: ChosenEvent, names: tuple[str, ...]) -> str:
 
 def _choose_both() -> bool:
     return st.toggle(
-        words.BOTH_SETS,
-        key="both_sets",
-        **address.IN_ADDRESS,
-        help=words.BOTH_SETS_HELP,
+        words.BOTH_SETS, key="both_sets", **address.IN_ADDRESS, help=words.BOTH_SETS_HELP
     )
 
 

@@ -47,11 +47,7 @@ def show(scene: Scene) -> None:
     headline.show_subject(scene)
     method, event = scene.settings.method, scene.settings.event
     sentence = words.movement_sentence(
-        method,
-        results.moved(scene),
-        scene.where,
-        expert=scene.expert,
-        waiting=scene.waiting,
+        method, results.moved(scene), scene.where, expert=scene.expert, waiting=scene.waiting
     )
     st.subheader(sentence, anchor=False)
     first = headline.promise_next()

@@ -15,7 +15,7 @@ from calibcore.calibrators.lifts import (
     FittedPooledClasses,
     FittedPooledScores,
 )
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fit import FittedLinear
 from calibcore.curves import KnotSweep, Movement, ScoreCurve, TemperatureSweep
 from calibcore.events import OneClass, TopR
 from calibcore.validation import Floats

@@ -16,11 +16,7 @@ from dashboard.readers.refusal import Question
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
 from dashboard.views.models import words
-from dashboard.views.models.results import (
-    in_order_of,
-    read_beside,
-    read_score,
-)
+from dashboard.views.models.results import in_order_of, read_beside, read_score
 
 _READINGS = "models_readings"
 

@@ -248,10 +248,7 @@ def _show_table(
         st.markdown(f":small[{words.BOTH_SETS}]")
     offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"), facts=True)
     wanted = st.toggle(
-        words.INTERVALS,
-        key="models_intervals",
-        **address.IN_ADDRESS,
-        help=words.INTERVALS_HELP,
+        words.INTERVALS, key="models_intervals", **address.IN_ADDRESS, help=words.INTERVALS_HELP
     )
     if wanted and not scene.n_resamples:
         st.markdown(f":small[{NO_RESAMPLES}]")

@@ -114,7 +114,7 @@ def further_scores(first: Upload, source: SourceFile) -> tuple[str, ...]:
         for part in parsed((source,), first.options)
         if isinstance(part, FileTable)
         for name in _like_scores(part)
-        if first.uses.get(name) in ("slice", "left out") and name not in ids
+        if first.uses.get(name) in ("group", "left out") and name not in ids
     )
 
 

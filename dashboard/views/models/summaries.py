@@ -8,7 +8,7 @@ import streamlit as st
 
 from calibcore.counted import counted_scores, joined
 from calibcore.inference import Drift
-from calibcore.subgroups import JointScreen, SliceScreen, screen_slices
+from calibcore.subgroups import JointScreen, SubgroupScreen, screen_subgroups
 from calibcore.summary import Period, in_time
 from dashboard.compute.cache import key_of, once
 from dashboard.figures.subgroups import period_plot
@@ -29,7 +29,7 @@ class _Series:
 
     periods: tuple[Period, ...]
     drift: Drift | None
-    screen: SliceScreen
+    screen: SubgroupScreen
     """The mean gap of each, for the picture."""
 
 
@@ -57,12 +57,12 @@ def _of(scene: Scene) -> _Series:
     n_resamples = min(max(scene.n_resamples, _LEAST), _USUAL)
     periods, drift = in_time(parts, n_resamples=n_resamples)
     rows = joined([counted_scores(one.counted, k) for k, one in enumerate(parts.values())])
-    screen = screen_slices(
-        rows.cells.scores, rows.cells.hits, np.asarray(rows.cells.groups), n_slices=len(parts),
+    screen = screen_subgroups(
+        rows.cells.scores, rows.cells.hits, np.asarray(rows.cells.groups), n_subgroups=len(parts),
         sample_weight=rows.times,
     )  # fmt: skip
     low, high = np.array([(one.interval.low, one.interval.high) for one in periods]).T
-    known = {one.name: getattr(screen, one.name) for one in fields(SliceScreen)}
+    known = {one.name: getattr(screen, one.name) for one in fields(SubgroupScreen)}
     none = np.zeros(len(parts), dtype=np.bool_)
     return _Series(
         periods, drift, JointScreen(**known, low=low, high=high, differs=none, n_tests=len(parts))

@@ -29,10 +29,7 @@ FILES_HELP = (
     "One file per model, with labels. Each model is calibrated on its own calibration set and"
     " evaluated on its own test set; a file with one set is cross-validated."
 )
-MEASURE, MEASURE_HELP = (
-    "Measure",
-    "What stands in the cells, after calibration.",
-)
+MEASURE, MEASURE_HELP = ("Measure", "What stands in the cells, after calibration.")
 INTERVALS = "95% CI"
 INTERVALS_HELP = (
     "Adds the 95% CI of each value, and marks values that a perfectly calibrated model may well"

@@ -9,13 +9,7 @@ from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import measures_of
-from dashboard.compute.verdict import (
-    badges_of,
-    lines_of,
-    notes_of,
-    outcome_of,
-    verdict_blocks,
-)
+from dashboard.compute.verdict import badges_of, lines_of, notes_of, outcome_of, verdict_blocks
 from dashboard.document.blocks import Block, Cell, Row, Sentences, Table, finite
 from dashboard.scene import Scene
 from dashboard.tables import csv_of

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcore.subgroups import JointScreen, Places, SliceScreen, SliceShares
+from calibcore.subgroups import JointScreen, Places, SubgroupScreen, SubgroupShares
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard.compute.figures import draw_slices
-from dashboard.compute.subgroups import SubgroupResults, find_drift, find_slices
+from dashboard.compute.figures import draw_subgroups
+from dashboard.compute.subgroups import SubgroupResults, find_drift, find_subgroups
 from dashboard.document.blocks import Cell, Picture, Pictures, Row, Sentences, Table, finite
 from dashboard.scene import Scene
 from dashboard.texts.advice import drift_line, drifts
@@ -22,8 +22,8 @@ HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
 NOTHING, STILL, NOT_OFF = "\u2013", "still", "\u25cb none"
 
 
-Sides = tuple[SliceScreen, SliceScreen | None]
-Accuracies = tuple[SliceShares | None, SliceShares | None]
+Sides = tuple[SubgroupScreen, SubgroupScreen | None]
+Accuracies = tuple[SubgroupShares | None, SubgroupShares | None]
 
 
 def document(
@@ -34,31 +34,31 @@ def document(
     ``by``: what they are by. ``shown``: those in both, by their places; None for all.
     ``after_first``: whether the worst after calibration is meant, except over time.
     """
-    slices, prediction = find_slices(scene, by), scene.event_words.prediction
-    slicing, first = slices.slicing, _first(slices, after_first=after_first)
-    order = order_of(slices, after_first=after_first)
-    screens = slices.before, None if slices.after is slices.before else slices.after
-    how = words.Wording(first is not slices.before, prediction, scene.expert)
-    lines = [*words.conclusion(screens, by, slicing.shown, how)]
-    drift = find_drift(scene, by) if slicing.in_time else None
+    results, prediction = find_subgroups(scene, by), scene.event_words.prediction
+    subgrouping, first = results.subgrouping, _first(results, after_first=after_first)
+    order = order_of(results, after_first=after_first)
+    screens = results.before, None if results.after is results.before else results.after
+    how = words.Wording(first is not results.before, prediction, scene.expert)
+    lines = [*words.conclusion(screens, by, subgrouping.shown, how)]
+    drift = find_drift(scene, by) if subgrouping.in_time else None
     if drift is not None:
         sides = drift.before, drift.after
         alone = any(
             drifts(one) and screen is not None and not screen.off(DETECTION_LEVEL).any()
             for one, screen in zip(sides, screens, strict=True)
         )
-        line = drift_line(by, drift.slicing.shown, sides, expert=scene.expert, alone=alone)
+        line = drift_line(by, drift.subgrouping.shown, sides, expert=scene.expert, alone=alone)
         lines = [line.replace("**", ""), *lines] if drift.detected else [*lines, line]
     places = order if shown is None else shown
     caption = words.dots_caption(*screens)
-    if slicing.in_time:
-        caption = f"{caption} {words.worst_caption(slicing.shown, slices.before)}"
-    picture = Picture("subgroups", caption, draw_slices(scene, slices, places))
-    table = slice_table(
-        by, slicing.shown, screens, (slices.right, slices.right_after),
+    if subgrouping.in_time:
+        caption = f"{caption} {words.worst_caption(subgrouping.shown, results.before)}"
+    picture = Picture("subgroups", caption, draw_subgroups(scene, results, places))
+    table = subgroup_table(
+        by, subgrouping.shown, screens, (results.right, results.right_after),
         places.tolist(), prediction=prediction, expert=scene.expert,
     )  # fmt: skip
-    note = words.table_note(first, order.size, by=by, worst_first=not slicing.in_time)
+    note = words.table_note(first, order.size, by=by, worst_first=not subgrouping.in_time)
     notes = (" ".join((note, *words.missing(scene.upload, by))),)
     about = words.about(first, expert=scene.expert)
     return (
@@ -69,17 +69,17 @@ def document(
     )
 
 
-def order_of(slices: SubgroupResults, *, after_first: bool = True) -> Places:
+def order_of(results: SubgroupResults, *, after_first: bool = True) -> Places:
     """List the subgroups that have rows: periods in time order, others worst first."""
-    worst_first = _first(slices, after_first=after_first).order(DETECTION_LEVEL)
-    return np.sort(worst_first) if slices.slicing.in_time else worst_first
+    worst_first = _first(results, after_first=after_first).order(DETECTION_LEVEL)
+    return np.sort(worst_first) if results.subgrouping.in_time else worst_first
 
 
-def _first(slices: SubgroupResults, *, after_first: bool) -> SliceScreen:
-    return slices.after if after_first and not slices.slicing.in_time else slices.before
+def _first(results: SubgroupResults, *, after_first: bool) -> SubgroupScreen:
+    return results.after if after_first and not results.subgrouping.in_time else results.before
 
 
-def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
+def subgroup_table(  # noqa: PLR0913 - a table, of what, and how it is worded
     by: str,
     shown: Sequence[str],
     screens: Sides,
@@ -98,7 +98,7 @@ def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
     """
     before, after = screens
 
-    def side(screen: SliceScreen, k: int, *, briefly: bool = False) -> tuple[Cell, Cell]:
+    def side(screen: SubgroupScreen, k: int, *, briefly: bool = False) -> tuple[Cell, Cell]:
         text, kind = _finding(screen, k, prediction=prediction, briefly=briefly)
         finding = [Cell(text, kind=kind)]
         if expert and not math.isnan(screen.adjusted[k]):
@@ -125,7 +125,7 @@ def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
     return Table(f"by {by}", (by, *HEAD), tuple(row(k) for k in order), look=look)
 
 
-def _sizes(screen: SliceScreen, k: int) -> tuple[Cell, Cell]:
+def _sizes(screen: SubgroupScreen, k: int) -> tuple[Cell, Cell]:
     """Return mean gap and KS error of a subgroup."""
     n_rows, error = int(screen.rows[k]), float(screen.ks_error[k])
     numbers = [float(one[k]) for one in (screen.mean_gap, screen.gap_low, screen.gap_high)]
@@ -136,7 +136,7 @@ def _sizes(screen: SliceScreen, k: int) -> tuple[Cell, Cell]:
     )
 
 
-def _finding(screen: SliceScreen, k: int, *, prediction: bool, briefly: bool) -> tuple[str, str]:
+def _finding(screen: SubgroupScreen, k: int, *, prediction: bool, briefly: bool) -> tuple[str, str]:
     """Return a sign with a word, and a kind, for what is found of a subgroup."""
     if not screen.evaluated[k]:
         few = f"too few {rows()}"

@@ -11,7 +11,7 @@ from dashboard.compute.subgroups import (
     SubgroupResults,
     find_drift,
     find_groups,
-    find_slices,
+    find_subgroups,
     worst_grouping,
 )
 from dashboard.document.blocks import Pictures, Sentences, Table
@@ -59,26 +59,26 @@ def show(scene: Scene) -> None:
     top = st.container(gap="xsmall")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
-        slices = find_slices(scene, by)
-        after_first = not slices.slicing.in_time and _choose_side(slices)
-        _offer_part(slices)
-        order = order_of(slices, after_first=after_first)
-        size = YEAR if slices.slicing.in_time else PAGE
+        results = find_subgroups(scene, by)
+        after_first = not results.subgrouping.in_time and _choose_side(results)
+        _offer_part(results)
+        order = order_of(results, after_first=after_first)
+        size = YEAR if results.subgrouping.in_time else PAGE
         start = choose_page(order.size, size, "subgroups_page")
     shown = order[start : start + size]
     worst, picture, table, note = document(scene, by, shown, after_first=after_first)
     with top:
         write(worst)
-        drift = find_drift(scene, by) if slices.slicing.in_time else None
+        drift = find_drift(scene, by) if results.subgrouping.in_time else None
         if drift is not None and (step := drift_step_of(scene, drift)) is not None:
             show_step(scene, step, "drift")
         groups = find_groups(scene)
-        if groups.slicings[1:]:
+        if groups.subgroupings[1:]:
             if counted := groups.counted(after=after_first):
                 st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
             st.markdown(say_rows(groups.over_all()))
         first = promise_next()
-    _show_slices(scene, picture, table, note, in_time=slices.slicing.in_time)
+    _show_subgroups(scene, picture, table, note, in_time=results.subgrouping.in_time)
     if scene.upload.summary is None:
         _show_rows(scene)
     else:
@@ -119,28 +119,28 @@ def _choose_side(results: SubgroupResults) -> bool:
 
 def _offer_part(results: SubgroupResults) -> None:
     """Show the choice of a subgroup to filter all pages to."""
-    slicing = results.slicing
-    shown = dict(zip(slicing.names, slicing.shown, strict=True))
+    subgrouping = results.subgrouping
+    shown = dict(zip(subgrouping.names, subgrouping.shown, strict=True))
     st.selectbox(
         words.OPEN,
-        slicing.open_to_all,
+        subgrouping.open_to_all,
         index=None,
         format_func=shown.__getitem__,
-        key="slice_opened",
+        key="subgroup_opened",
         placeholder=words.OPEN_PLACE,
         help=words.OPEN_HELP,
         on_change=_open,
-        args=(slicing.by,),
+        args=(subgrouping.by,),
         width=320,
     )
 
 
 def _open(by: str) -> None:
     """Set the filter as the panel on the left does."""
-    value = st.session_state["slice_opened"]
+    value = st.session_state["subgroup_opened"]
     if value is not None:
         choose_part(by, value)
-        st.session_state["slice_opened"] = None
+        st.session_state["subgroup_opened"] = None
 
 
 def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -152,7 +152,7 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 # The subgroups ------------------------------------------------------------------------------
 
 
-def _show_slices(
+def _show_subgroups(
     scene: Scene, picture: Pictures, table: Table, note: Sentences, *, in_time: bool
 ) -> None:
     if in_time:

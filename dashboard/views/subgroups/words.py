@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibcore.subgroups import JointScreen, SliceScreen
+from calibcore.subgroups import JointScreen, SubgroupScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
-from dashboard.texts import subgroups as slice_names
+from dashboard.texts import subgroups as subgroup_names
 from dashboard.texts.badges import Badge, badge_since
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
-from dashboard.texts.subgroups import slice_name
+from dashboard.texts.subgroups import subgroup_name
 
-SCORES = slice_names.SCORES
+SCORES = subgroup_names.SCORES
 
 BY = "Group by"
 BY_HELP = (
@@ -52,7 +52,10 @@ class Wording:
 
 
 def conclusion(
-    screens: tuple[SliceScreen, SliceScreen | None], by: str, shown: Sequence[str], how: Wording
+    screens: tuple[SubgroupScreen, SubgroupScreen | None],
+    by: str,
+    shown: Sequence[str],
+    how: Wording,
 ) -> tuple[str, ...]:
     """Return which subgroup is worst, and how many are miscalibrated; a sentence each.
 
@@ -62,7 +65,7 @@ def conclusion(
     before, after = screens
     first = after if after is not None and how.after_first else before
     worst = int(first.order(DETECTION_LEVEL)[0])
-    name = escape_markdown(slice_name(by, shortened(shown[worst])))
+    name = escape_markdown(subgroup_name(by, shortened(shown[worst])))
     n_tested = int(before.evaluated.sum())
     if not n_tested:
         return (_not_tested(before, worst, name),)
@@ -84,7 +87,7 @@ def conclusion(
     return (*start, _counted(counts, n_tested, escape_markdown(by), adjusted))
 
 
-def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
+def _size(screen: SubgroupScreen, k: int, *, prediction: bool, expert: bool) -> str:
     """Return what is found of a subgroup that is miscalibrated, and how large it is."""
     badge = badge_of(screen, k, prediction=prediction).in_sentence
     rows, p_value = int(screen.rows[k]), p_words(float(screen.adjusted[k]))
@@ -104,7 +107,7 @@ def compared(screen: JointScreen, k: int) -> str:
     return "more than the rest" if screen.differs[k] else "about as much as the rest"
 
 
-def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:
+def _adjusted(screen: SubgroupScreen, n_tested: int, *, expert: bool) -> str:
     """Return how many tests the findings are adjusted for."""
     if isinstance(screen, JointScreen):
         return f"adjusted for {screen.n_tests:,} subgroups of all columns"
@@ -128,7 +131,7 @@ def _counted(counts: Sequence[int], n_tested: int, by: str, adjusted: str) -> st
     return f"Miscalibrated subgroups by {by}: {numbers} ({adjusted})."
 
 
-def badge_of(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
+def badge_of(screen: SubgroupScreen, k: int, *, prediction: bool) -> Badge:
     """Return what a subgroup's test comes to."""
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
     if isinstance(screen, JointScreen):  # it is of the mean gap
@@ -137,7 +140,7 @@ def badge_of(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
     return badge_since(gap, error, adjusted, remains=left, prediction=prediction)
 
 
-def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
+def _not_tested(screen: SubgroupScreen, worst: int, name: str) -> str:
     """Return why no subgroup is tested: all are small, or they are made by the true class."""
     rows = int(screen.rows[worst])
     if rows < screen.least:
@@ -153,7 +156,7 @@ def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
 # Beside the table -----------------------------------------------------------------------------
 
 
-def about(screen: SliceScreen, *, expert: bool) -> str:
+def about(screen: SubgroupScreen, *, expert: bool) -> str:
     """Return what the columns of the table are."""
     text = (
         "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
@@ -176,7 +179,7 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
 
 
 @says_rows
-def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
+def table_note(screen: SubgroupScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
     """Return the order, what the small print is, and which subgroups are not tested."""
     at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
     lines = ["Worst first."] if worst_first else []
@@ -190,7 +193,7 @@ def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool 
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"
         verb = "is" if small == 1 else "are"
         lines.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
-    empty = screen.n_slices - n_shown
+    empty = screen.n_subgroups - n_shown
     if empty:
         lines.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
     if by in SCORES:
@@ -198,7 +201,7 @@ def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool 
     return " ".join(lines)
 
 
-def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
+def dots_caption(screen: SubgroupScreen, after: SubgroupScreen | None) -> str:
     """Return what the dots show here."""
     filled = screen.rows > 0
     was, now = (
@@ -209,7 +212,7 @@ def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
     return f"Mean gap with 95% CI. {now:,} of {filled.sum():,} intervals include 0{when}."
 
 
-def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
+def worst_caption(shown: Sequence[str], screen: SubgroupScreen) -> str:
     """Return which period is marked in the picture of all periods; empty for none."""
     worst = screen.widest
     return "" if worst is None else f"Ringed: {escape_markdown(shown[worst])}, the largest gap."
@@ -220,6 +223,9 @@ def missing(upload: Upload, by: str) -> list[str]:
     if upload.summary is not None:
         return []
     reasons = [NO_CLASSES] if upload.class_names is None else []
-    if not any(upload.columns.values()) and by not in {slice_names.PREDICTED, slice_names.TRUE}:
+    if not any(upload.columns.values()) and by not in {
+        subgroup_names.PREDICTED,
+        subgroup_names.TRUE,
+    }:
         reasons.append(NO_COLUMNS)
     return reasons

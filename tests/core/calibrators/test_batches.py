@@ -22,7 +22,7 @@ from calibcore.calibrators.batches import (
     fit_batches,
     fit_sums,
 )
-from calibcore.calibrators.linear.fitted import Inputs
+from calibcore.calibrators.linear.fit import Inputs
 from tests import reference_linear
 
 N, K = 6000, 4

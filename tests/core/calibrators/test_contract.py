@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from calibcore.calibrators import CATALOGUE, from_json
 from calibcore.calibrators.base import GroupMap, SlowVectorMap, VectorMap
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fit import FittedLinear
 from calibcore.calibrators.method import Choice, Method, Switch
 from calibcore.calibrators.schema import json_schema
 from calibcore.errors import CalibrationInputError

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
-from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, warnings_of_choice
+from calibcore.calibrators.linear.fit import FittedLinear, Inputs, warnings_of_choice
 from calibcore.calibrators.linear.maps import (
     DirichletScaling,
     MatrixScaling,
@@ -341,8 +341,8 @@ def test_many_logits_are_fitted_block_by_block(
 ) -> None:
     logits, labels = model(rng, n_rows=700)
     wanted = method.fit(logits, labels).predict_proba(logits)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.CACHE_CELLS", 0)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.strip_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fit.CACHE_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fit.strip_rows", lambda _: 1)
     fitted = method.fit(logits, labels)
     assert isinstance(fitted, FittedLinear)
     assert fitted.gradient_norm <= 1e-8
@@ -356,7 +356,7 @@ def test_a_long_search_may_end_where_its_loss_is_surely_near_the_least(
     method = DirichletScaling(l2=0.01)
     least = method.fit(logits, labels).loss
     monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", 0)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.SURE", 1e-4)
+    monkeypatch.setattr("calibcore.calibrators.linear.fit.SURE", 1e-4)
     fitted = method.fit(logits, labels)
     assert fitted.gradient_norm > 1e-8
     assert 0 <= fitted.loss - least <= 1e-4
@@ -843,7 +843,7 @@ def test_a_full_matrix_is_fitted_in_few_tables_like_it(
     method: VectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     logits, labels = model(rng, n_rows=1_600, n_classes=400)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.LONG", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fit.LONG", 0)
     single = logits.astype(np.float32)
     method.fit(single[:50], labels[:50])
     tracemalloc.start()
@@ -861,7 +861,7 @@ def test_a_long_fit_is_told_of_within_its_passes(
     method: SlowVectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     logits, labels = model(rng, n_rows=3_000)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.strip_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fit.strip_rows", lambda _: 1)
     calls: list[list[float]] = []
     for most in (math.inf, 0):
         monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", most)

@@ -22,7 +22,7 @@ from calibcore.calibrators.ensembles.temperature import (
 )
 from calibcore.calibrators.gaussian_process import Kernel, bound, place
 from calibcore.calibrators.lifts import Chain, OneVsRest, PerRank, PooledClasses, PooledScores
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fit import FittedLinear
 from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.data import LogitSet
-from dashboard.readers import SliceColumn, Upload, read
+from dashboard.readers import GroupingColumn, Upload, read
 from tests.readers.files import (
     HEADER,
     LABELS,
@@ -28,7 +28,7 @@ def with_columns(extra: dict[str, list[str]], labels: Array = LABELS) -> bytes:
     return "\n".join([head, *rows]).encode()
 
 
-def cells(column: SliceColumn) -> list[object]:
+def cells(column: GroupingColumn) -> list[object]:
     if column.categories is None:
         return [None if np.isnan(value) else value for value in column.values.tolist()]
     return [column.categories[code] for code in column.values]
@@ -49,7 +49,7 @@ def test_numbers_and_texts() -> None:
     assert cells(columns["town"]) == towns
     assert cells(columns["age"]) == [None if k == 3 else k * 1.5 for k in range(40)]
     assert "Grouping columns: town, age." in upload.notes
-    assert {upload.uses[name] for name in ("town", "age")} == {"slice"}
+    assert {upload.uses[name] for name in ("town", "age")} == {"group"}
     assert upload.uses["id"] == "left out"
 
 
@@ -70,7 +70,7 @@ def test_any_column_is_kept_as_it_is_or_left_out(texts: list[str]) -> None:
     rows = [f"{line},{text}" for line, text in zip(lines[1:], texts, strict=True)]
     upload = read("a.csv", "\n".join([lines[0] + ",x", *rows]).encode())
     kept = upload.columns["rows"].get("x")
-    assert upload.uses["x"] == ("left out" if kept is None else "slice")
+    assert upload.uses["x"] == ("left out" if kept is None else "group")
     if kept is None:
         return
     if kept.categories is None:

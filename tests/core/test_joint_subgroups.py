@@ -1,16 +1,16 @@
-"""Slices that take the joint test of all groupings in place of their own."""
+"""Subgroups that take the joint test of all groupings in place of their own."""
 
 import numpy as np
 
 from calibcore.inference import GroupGaps, group_gaps
-from calibcore.subgroups import JointScreen, joint_screen, screen_slices
+from calibcore.subgroups import JointScreen, joint_screen, screen_subgroups
 
 
 def joint(
     scores: np.ndarray, hits: np.ndarray, groupings: list[np.ndarray], k: int
 ) -> tuple[JointScreen, GroupGaps]:
     gaps = group_gaps(scores, hits, groupings)
-    alone = screen_slices(scores, hits, groupings[k], n_slices=int(groupings[k].max()) + 1)
+    alone = screen_subgroups(scores, hits, groupings[k], n_subgroups=int(groupings[k].max()) + 1)
     return joint_screen(alone, gaps, k), gaps
 
 
