@@ -8,21 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 
 from calibcore import LogitSet, OneClass, TopR, WithinTopR
 from calibcore.events import Event
 from calibcore.summary import Summary
 from dashboard import counting
 from dashboard.class_columns import ClassColumns
-from dashboard.cli.main import main
 from dashboard.counting import Columns, summarise
+from tests.cli.conftest import run
 
 N, NAMES = 4000, ("cat", "dog", "owl", "elk")
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
 
 
 @pytest.fixture
