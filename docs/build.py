@@ -87,19 +87,19 @@ def calibrators_page(pictures: Path) -> str:
 def _options(method: Method) -> list[str]:
     known = [(option, OPTIONS.get((method.key, option.name))) for option in method.options]
     return [
-        f"- {said[0]} (`{option.name}`, default {option.default}): {said[1]}"
-        for option, said in known
-        if said is not None
+        f"- {pair[0]} (`{option.name}`, default {option.default}): {pair[1]}"
+        for option, pair in known
+        if pair is not None
     ]
 
 
 def _picture(key: str, folder: Path) -> str:
     scene = _scene(key)
-    found: Side = scene.evaluated.after
-    figure = reliability_diagram(found, scene.evaluated.before, LIGHT)
+    after: Side = scene.evaluated.after
+    figure = reliability_diagram(after, scene.evaluated.before, LIGHT)
     sent = LightFigure(figure, LIGHT, None, Titles(write=str)).to_dict()
     folder.mkdir(parents=True, exist_ok=True)
-    text = svg_of(sent, alt=bins_caption(found), name=key)
+    text = svg_of(sent, alt=bins_caption(after), name=key)
     (folder / f"{key}.svg").write_text(text.replace("<svg ", '<svg width="400" ', 1), "utf-8")
     return f"{folder.name}/{key}.svg"
 

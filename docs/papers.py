@@ -42,25 +42,25 @@ def _row(entry: dict[str, Any], shared: dict[str, str]) -> str:
 
 def _places(entry: dict[str, Any], shared: dict[str, str]) -> list[str]:
     """Return where it is, in words; what cannot be had with the reason."""
-    found = []
+    parts = []
     address = shared.get(entry.get("page", ""), entry.get("page"))
     for kind, known in (("measure", METRICS), ("method", CATALOGUE)):
         if kind in entry:
             (one,) = (one for one in known if one.key == entry[kind])
-            found.append(
+            parts.append(
                 f"{'Measure' if kind == 'measure' else 'Calibrator'} *{one.name}* (`{one.key}`)"
             )
     if address:
         titles = {path: title for title, path, _ in (*PAGES, *LEARN)}
-        found.append(f"{titles[address.partition('?')[0]]}: `{address}`")
+        parts.append(f"{titles[address.partition('?')[0]]}: `{address}`")
     if "call" in entry:
-        found.append(f"`{entry['call']}`")
+        parts.append(f"`{entry['call']}`")
     if "test" in entry:
         file, name = entry["test"].split("::")
-        found.append(f"Checked in `{file.rpartition('/')[2]}`, `{name}`")
+        parts.append(f"Checked in `{file.rpartition('/')[2]}`, `{name}`")
     if "out" in entry:
-        found.append(f"Not to be had: {entry['out'].rstrip('.')}")
-    return found
+        parts.append(f"Not to be had: {entry['out'].rstrip('.')}")
+    return parts
 
 
 if __name__ == "__main__":

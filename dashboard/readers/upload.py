@@ -127,8 +127,8 @@ class Upload(FileSentences):
         if sheets := next((note for note in self.notes if NOT_READ in note), ""):
             text = f"{text}; {sheets.rstrip('.')}"
             beside = "its sheets as files of their own, chosen together"
-        asked = which_outcome(("file", text), self.contents, self.options) if alone else None
-        return asked or FileError("file", text, f"{wanted} in it, or {beside}")
+        question = which_outcome(("file", text), self.contents, self.options) if alone else None
+        return question or FileError("file", text, f"{wanted} in it, or {beside}")
 
     def split(self, *, calibration_share: float | None = None, seed: int = 0) -> AnySplit:
         """Return a set to fit on and a set to evaluate on.

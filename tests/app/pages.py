@@ -1,5 +1,6 @@
 """The page as the tests drive it, and calibcore's numbers to compare with."""
 
+import base64
 import re
 from html import unescape
 from pathlib import Path
@@ -63,6 +64,17 @@ def choose(page: AppTest, key: str, value: object) -> AppTest:
 def charts(page: AppTest) -> list[Any]:
     found: Any = page.get("plotly_chart")
     return [chart.proto for chart in found]
+
+
+def text_of(page: AppTest) -> str:
+    return "\n".join(bodies(page))
+
+
+def numbers(sent: Any) -> np.ndarray:
+    """Read numbers that a picture sends: bytes, or a list."""
+    if isinstance(sent, dict):
+        return np.frombuffer(base64.b64decode(sent["bdata"]), dtype=sent["dtype"])
+    return np.asarray(sent, dtype=np.float64)
 
 
 def html_of(page: AppTest, mark: str = "") -> list[str]:

@@ -3,7 +3,6 @@
 Pictures are tested by what they draw, the table by what it says.
 """
 
-import base64
 import json
 import re
 from dataclasses import replace
@@ -16,14 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore.auditing import audit
 from calibcore.calibrators import TemperatureScaling
-from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece
 from calibcore.reliability import binned_reliability
 from calibcore.splits import Split
-from dashboard.readers import read
-from dashboard.samples import samples
 from dashboard.texts.badges import ranges_sentence
 from dashboard.texts.classes import (
     HEADING,
@@ -45,14 +41,15 @@ from tests.app.pages import (
     html_of,
     made_set,
     npz_of,
+    numbers,
     open_page,
     open_upload,
     outcomes,
 )
 from tests.figures.made import side_of
+from tests.sample_sets import sample_sets
 
-SAMPLES = {sample.name: sample for sample in samples()}
-CITIES, GARMENTS = SAMPLES["city_country_100"], SAMPLES["three_garments"]
+CITIES, GARMENTS = "city_country_100", "three_garments"
 SPACE, DASH = "\u00a0", "\u2013"
 
 _LINE = re.compile(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>")
@@ -76,16 +73,9 @@ def open_table(title: str, method: str = "temperature", **query: str) -> AppTest
     return open_page("reliability", sample=title, method=method, classes_as="table", **query)
 
 
-def sets(name: str) -> tuple[LogitSet, LogitSet]:
-    upload = read(f"{name}.npz", SAMPLES[name].read_bytes())
-    assert isinstance(upload.calibration, LogitSet)
-    assert isinstance(upload.test, LogitSet)
-    return upload.calibration, upload.test
-
-
 def both_screens(name: str) -> tuple[ClassScreen, ClassScreen, tuple[str, ...]]:
     """Screen a sample's test set before and after temperature scaling."""
-    calibration, test = sets(name)
+    calibration, test = sample_sets(name)
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
     before = screen_classes(test.probabilities, test.labels)
     after = screen_classes(fitted.predict_proba(test.logits), test.labels)
@@ -118,10 +108,10 @@ def cell(screen: ClassScreen, k: int) -> str:
 
 
 def test_the_worst_come_first_with_calibcores_numbers() -> None:
-    page = open_table(CITIES.name)
+    page = open_table(CITIES)
     assert not page.exception
     assert not page.error
-    before, after, names = both_screens(CITIES.name)
+    before, after, names = both_screens(CITIES)
     shown = lines(page)
     assert list(shown) == [names[k] for k in before.order[:50]]
     for k in before.order[:50]:
@@ -142,15 +132,15 @@ def test_the_worst_come_first_with_calibcores_numbers() -> None:
 
 
 def test_the_other_order_and_the_other_page() -> None:
-    page = open_table(CITIES.name, classes_by="after")
-    _, after, names = both_screens(CITIES.name)
+    page = open_table(CITIES, classes_by="after")
+    _, after, names = both_screens(CITIES)
     assert list(lines(page)) == [names[k] for k in after.order[:50]]
     page.number_input(key="classes_page").set_value(2).run()
     assert list(lines(page)) == [names[k] for k in after.order[50:]]
 
 
 def test_neither_event_nor_bins_change_the_classes() -> None:
-    page = open_table(GARMENTS.name)
+    page = open_table(GARMENTS)
     before = table(page)
     assert before
     choose(page, "event", "class")
@@ -163,7 +153,7 @@ def test_neither_event_nor_bins_change_the_classes() -> None:
 
 
 def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
-    page = open_table(GARMENTS.name, method="spline")
+    page = open_table(GARMENTS, method="spline")
     shown = lines(page)
     assert len(shown) == 3
     assert {after for _, after, *_ in shown.values()} == {DASH}
@@ -176,7 +166,7 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
 
 @pytest.mark.parametrize("form", ["pictures", "table"])
 def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
-    page = open_page("reliability", sample=SAMPLES["crash_survival"].name, classes_as=form)
+    page = open_page("reliability", sample="crash_survival", classes_as=form)
     assert {HEADING, TWO_CLASSES} <= set(bodies(page))
     assert "Choose" not in TWO_CLASSES  # it is shown with a class chosen too
     assert not table(page)
@@ -215,25 +205,17 @@ def pictures(page: AppTest) -> dict[str, Any]:
 def drawn(chart: Any, name: str) -> list[tuple[list[float], list[float]]]:
     """Give places and heights of what has this name, before and after."""
     traces = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
-    return [(numbers(one["x"]), numbers(one["y"])) for one in traces]
-
-
-def numbers(values: Any) -> list[float]:
-    if isinstance(values, dict):
-        values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).tolist()
-    return list(values)
+    return [(numbers(one["x"]).tolist(), numbers(one["y"]).tolist()) for one in traces]
 
 
 def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
-    page = open_page(
-        "reliability", sample=CITIES.name, method="temperature", bins="7", classes_page="2"
-    )
+    page = open_page("reliability", sample=CITIES, method="temperature", bins="7", classes_page="2")
     assert not page.exception
-    before, after, names = both_screens(CITIES.name)
+    before, after, names = both_screens(CITIES)
     order = before.order[12:24].tolist()
     shown = pictures(page)
     assert list(shown) == [names[k] for k in order]
-    calibration, test = sets(CITIES.name)
+    calibration, test = sample_sets(CITIES)
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
     tables = test.probabilities, fitted.predict_proba(test.logits)
     for k in order:
@@ -251,9 +233,9 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
 
 
 def test_a_name_opens_its_class_as_the_event() -> None:
-    page = open_page("reliability", sample=GARMENTS.name, method="temperature")
+    page = open_page("reliability", sample=GARMENTS, method="temperature")
     name = list(pictures(page))[1]
-    test = sets(GARMENTS.name)[1]
+    test = sample_sets(GARMENTS)[1]
     k = test.class_names.index(name)
     page.button(key=f"open_{k}").click().run()
     assert not page.exception
@@ -271,7 +253,7 @@ def test_a_name_opens_its_class_as_the_event() -> None:
 
 @pytest.mark.parametrize("method", ["spline", "none"])
 def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> None:
-    page = open_page("reliability", sample=GARMENTS.name, method=method)
+    page = open_page("reliability", sample=GARMENTS, method=method)
     shown = pictures(page)
     assert len(shown) == 3
     assert {len(drawn(chart, "observed frequency")) for chart in shown.values()} == {1}
@@ -280,17 +262,17 @@ def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> No
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:
-    page = open_page("reliability", sample=CITIES.name, method="temperature", classes_page="9")
+    page = open_page("reliability", sample=CITIES, method="temperature", classes_page="9")
     assert page.number_input(key="classes_page").label == page_label(9)
     assert len(pictures(page)) == 100 - 8 * 12
     page.segmented_control(key="classes_as_seen").set_value("table").run()
     assert not page.exception
     assert page.number_input(key="classes_page").value == 2
     assert len(lines(page)) == 50
-    choose(page, "sample", GARMENTS.name)
+    choose(page, "sample", GARMENTS)
     assert not page.exception
     assert len(lines(page)) == 3
-    page = open_page("reliability", sample=CITIES.name, classes_page="77")
+    page = open_page("reliability", sample=CITIES, classes_page="77")
     assert not page.exception
     assert pictures(page)
 
@@ -299,19 +281,19 @@ def test_a_page_beyond_the_last_is_the_last() -> None:
 
 
 def test_the_smallest_gap_is_said_below_the_tiles() -> None:
-    _, test = sets(GARMENTS.name)
+    _, test = sample_sets(GARMENTS)
     event = outcomes(TopR(1), test)
     said = power_sentence(side_of(event.scores, event.hits), test.n_samples)
-    assert any(said in text for text in bodies(open_page(sample=GARMENTS.name)))
+    assert any(said in text for text in bodies(open_page(sample=GARMENTS)))
 
 
 def test_the_error_is_drawn_by_the_number_of_bins() -> None:
-    page = open_page("reliability", sample=GARMENTS.name, method="temperature", bins="20")
+    page = open_page("reliability", sample=GARMENTS, method="temperature", bins="20")
     assert not page.exception
     shown = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
     assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
     assert all("20 bins" in chart.spec for chart in shown)
-    _, test = sets(GARMENTS.name)
+    _, test = sample_sets(GARMENTS)
     event = outcomes(TopR(1), test)
     errors = [
         100 * ece(event.scores, event.hits, n_bins=n, binning=kind)
@@ -325,21 +307,21 @@ def test_the_error_is_drawn_by_the_number_of_bins() -> None:
 
 
 def test_the_bins_are_those_of_the_settings() -> None:
-    page = open_page("reliability", sample=GARMENTS.name, bins="20")
+    page = open_page("reliability", sample=GARMENTS, bins="20")
     page.number_input(key="bins").set_value(8).run()
     width = json.loads(charts(page)[0].spec)["data"][0]["width"]
     assert numbers(width) == pytest.approx([1 / 8] * len(numbers(width)))
 
 
 def test_ranges_of_scores_stand_below_the_pictures() -> None:
-    page = open_page("reliability", sample=GARMENTS.name, method="temperature")
-    calibration, test = sets(GARMENTS.name)
+    page = open_page("reliability", sample=GARMENTS, method="temperature")
+    calibration, test = sample_sets(GARMENTS)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
     sides = result.test.before, result.test.after
     said = [ranges_sentence(side) for side in sides]
     listed = f"- **Before:** {said[0]}\n- **After:** {said[1]}"
     (shown,) = [one for one in page.markdown if one.value == listed]
     assert shown.help == ranges_help(*sides)
-    overview = open_page(sample=GARMENTS.name, method="temperature")
+    overview = open_page(sample=GARMENTS, method="temperature")
     for sentence in said:  # the same on both pages
         assert any(sentence in text for text in bodies(overview))

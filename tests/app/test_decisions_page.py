@@ -1,6 +1,5 @@
 """The page of decisions: its counts are those of the rows, whatever leads to the cut-off."""
 
-import base64
 import json
 import re
 from html import unescape
@@ -21,7 +20,7 @@ from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
 from dashboard.views.decisions import words
 from dashboard.views.decisions.document import usual_cutoff
-from tests.app.pages import bodies, charts, html_of, open_page, open_upload
+from tests.app.pages import bodies, charts, html_of, numbers, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.readers import files
 
@@ -128,13 +127,7 @@ def test_the_harm_of_a_test_is_taken_off_the_net_benefit(export: Discharges) -> 
 
 def _lines(page: AppTest) -> dict[str, Any]:
     (spec,) = [spec for one in charts(page) if "Net benefit" in (spec := one.spec)]
-    return {line["name"]: _values(line["y"]) for line in json.loads(spec)["data"] if "y" in line}
-
-
-def _values(sent: Any) -> Any:
-    if isinstance(sent, dict):
-        return np.frombuffer(base64.b64decode(sent["bdata"]), dtype=sent["dtype"])
-    return np.array(sent)
+    return {line["name"]: numbers(line["y"]) for line in json.loads(spec)["data"] if "y" in line}
 
 
 def test_a_cut_off_is_said_in_both_scores(export: Discharges) -> None:

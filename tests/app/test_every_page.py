@@ -20,7 +20,6 @@ from tests.app.pages import (
     open_upload,
     top_1_file,
 )
-from tests.app.test_snapshots import elements
 from tests.marks import first_and_long
 
 each_page = pytest.mark.parametrize("path", [path for _, path, _ in PAGES])
@@ -111,27 +110,3 @@ def test_a_part_of_the_rows_and_their_groups_open(path: str) -> None:
     )
     check_opens(page)
     assert "Filtered to sex" in " ".join(bodies(page))
-
-
-NEXT_STEP = {
-    "overview": "Recommended: Use Temperature scaling.",
-    "reliability": "Recommended: Use Temperature scaling.",
-    "ks": "Recommended: Use Temperature scaling.",
-    "maps": "Recommended: Use Temperature scaling.",
-    "decisions": "Acting on calibrated scores of at least ",
-    "calibrators": "Use Temperature scaling:",
-    "data-needed": "**Use Temperature scaling.**",
-    "subgroups": "Recommended: Use Temperature scaling.",
-    "models": "Lowest KS error before:",
-}
-"""What each page advises of the first example, or which threshold or model it names."""
-
-
-@each_page
-def test_what_to_do_next_stands_above_the_first_picture(path: str) -> None:
-    texts = []
-    for element in elements(open_page(path, resamples="100").main):
-        if element.get("alt"):
-            break
-        texts += [str(element.get(name, "")) for name in ("body", "label")]
-    assert any(NEXT_STEP[path] in text for text in texts)

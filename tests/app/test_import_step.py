@@ -39,6 +39,7 @@ from tests.app.pages import (
     measure_cells,
     open_page,
     open_upload,
+    text_of,
     tile,
     top_1_file,
     turn_to,
@@ -80,10 +81,6 @@ def expect_ks(page: AppTest, labels: Any, table: Any = TABLE) -> None:
     assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), rows.n_samples)
 
 
-def said(page: AppTest) -> str:
-    return "\n".join(bodies(page))
-
-
 def role(page: AppTest, column: str) -> Any:
     """Give the select of a column's role."""
     named = escape_markdown(column)
@@ -123,12 +120,12 @@ def test_what_was_found_and_fixed_is_said() -> None:
     told = read("mine.csv", data)
     assert told.repairs
     for sentence in (*told.notes, *told.repairs):
-        assert f"- {escape_markdown(sentence)}" in said(page)
+        assert f"- {escape_markdown(sentence)}" in text_of(page)
     assert step(page).label == (
         "**mine\\.csv** \u00b7 300 rows \u00b7 4 classes \u00b7 logits \u00b7 1 automatic fix"
         f" \u2014 {words.DETAILS}"
     )
-    assert "stratified by class" in said(page)
+    assert "stratified by class" in text_of(page)
     ((*_, last),) = tables(page)
     numbers = re.findall("<th scope='row'>(.*?)</th>", previews(page)[0])
     assert numbers == [str(k) for k in range(2, 12)]
@@ -161,7 +158,7 @@ def test_doubts_are_seen_and_the_step_stays_closed() -> None:
     assert not step(page).expanded
     turn_to(page, "ks")
     assert not page.exception
-    assert f"**{words.CHECK}**\n\n{words.bullets(told.doubts)}" in said(page)
+    assert f"**{words.CHECK}**\n\n{words.bullets(told.doubts)}" in text_of(page)
     assert not step(page).expanded
 
 
@@ -182,7 +179,7 @@ def test_another_column_of_labels_is_another_result() -> None:
     role(page, "guess").set_value("outcome").run()
     expect_ks(page, OTHER)
     assert role(page, "label").value != "outcome"
-    assert role_words.CHOSEN in said(page)
+    assert role_words.CHOSEN in text_of(page)
     assert page.query_params["roles"] in ("outcome:guess", ["outcome:guess"])
     click(page, words.DETECT_AGAIN)
     expect_ks(page, LABELS)
@@ -192,7 +189,7 @@ def test_another_column_of_labels_is_another_result() -> None:
 def test_class_names_match_labels_that_are_text() -> None:
     names = ("ant", "bee", "cow", "doe")
     page = open_upload(("mine.csv", csv(label=[names[k] for k in LABELS])))
-    assert "Which classes are they, in the order of the columns?" in said(page)
+    assert "Which classes are they, in the order of the columns?" in text_of(page)
     answers = [one for one in page.button if (one.key or "").startswith("answer_")]
     assert answers[0].label == "ant, bee, cow, doe"
     answers[0].click().run()
@@ -206,9 +203,9 @@ def test_whether_the_first_row_is_names() -> None:
     bare = csv(TABLE, heads, **{"1": LABELS})
     page = open_upload(("mine.csv", bare))
     overrule(page, "header", "Data")
-    assert f"{N + 1:,} rows" in said(page)
+    assert f"{N + 1:,} rows" in text_of(page)
     overrule(page, "header", "Names")
-    assert f"{N + 1:,} rows" not in said(page)
+    assert f"{N + 1:,} rows" not in text_of(page)
 
 
 def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
@@ -221,11 +218,11 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
         *ks_before_after(fitted, evaluated, TopR(1), "spline"), evaluated.n_samples
     )
     assert tile(page, "KS error") == apart
-    assert "All rows are evaluated" not in said(page)
+    assert "All rows are evaluated" not in text_of(page)
     assert role(page, "split").value == "set"
     overrule(page, "sets", "One")
     expect_ks(page, LABELS)
-    assert "All rows are evaluated" in said(page)
+    assert "All rows are evaluated" in text_of(page)
     click(page, words.DETECT_AGAIN)
     assert tile(page, "KS error") == apart
     page = open_upload(("mine.csv", data), sets="One")
@@ -252,21 +249,21 @@ def test_a_question_is_answered_by_one_click() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS, target=OTHER)))
     with pytest.raises(Question) as asked:
         read("mine.csv", csv(label=LABELS, target=OTHER))
-    assert f"**{escape_markdown(asked.value.ask)}**" in said(page)
+    assert f"**{escape_markdown(asked.value.ask)}**" in text_of(page)
     assert not page.error
     assert not charts(page)
     assert step(page).expanded
     first, *others = (words.reason(one.why) for one in asked.value.answers)
-    assert f":small[**{words.LIKELIEST}** {escape_markdown(first)}]" in said(page)
+    assert f":small[**{words.LIKELIEST}** {escape_markdown(first)}]" in text_of(page)
     for why in others:
-        assert f":small[{escape_markdown(why)}]" in said(page)
+        assert f":small[{escape_markdown(why)}]" in text_of(page)
     answers = [one.label for one in page.button if str(one.key).startswith("answer_")]
     assert answers == [escape_markdown(one.label) for one in asked.value.answers]
     click(page, '"target"')
     expect_ks(page, OTHER)
     assert not step(page).expanded
     click(page, words.DETECT_AGAIN)
-    assert f"**{escape_markdown(asked.value.ask)}**" in said(page)
+    assert f"**{escape_markdown(asked.value.ask)}**" in text_of(page)
     role(page, "label").set_value("outcome").run()
     role(page, "target").set_value("left out").run()
     expect_ks(page, LABELS)
@@ -300,8 +297,8 @@ def test_choices_are_those_of_one_file_among_several() -> None:
 def test_files_that_do_not_fit_are_shown_by_their_names() -> None:
     chances = np.exp(TABLE) / np.exp(TABLE).sum(axis=1, keepdims=True)
     page = open_upload(("cal.csv", csv(label=LABELS)), ("test_*.csv", csv(chances, label=LABELS)))
-    assert r"**Detected in cal\.csv**" in said(page)
-    assert r"**Detected in test\_\*\.csv**" in said(page)
+    assert r"**Detected in cal\.csv**" in text_of(page)
+    assert r"**Detected in test\_\*\.csv**" in text_of(page)
     assert "logits in the calibration set, but probabilities in the test set" in page.error[0].value
 
 
@@ -369,8 +366,8 @@ def test_rows_that_cannot_be_used_are_shown_and_left_out_by_a_click() -> None:
     label = LABELS.astype(object)
     label[[20, 250]] = ""
     page = open_upload(("mine.csv", csv(label=label, town=town)))
-    assert "rows 22, 252" in said(page).replace("\\", "")
-    assert role_words.COLUMNS_REFUSED in said(page)
+    assert "rows 22, 252" in text_of(page).replace("\\", "")
+    assert role_words.COLUMNS_REFUSED in text_of(page)
     (rows,) = tables(page)
     assert [row[0] for row in rows] == ["", ""]
     assert [row[1:] for row in rows] == [
@@ -382,7 +379,7 @@ def test_rows_that_cannot_be_used_are_shown_and_left_out_by_a_click() -> None:
     expect_ks(page, LABELS[kept], TABLE[kept])
     assert page.query_params["leave_out"] in ("1", ["1"])
     turn_to(page, "ks")
-    assert ":material/filter_alt_off:" in said(page)  # in sight on every page
+    assert ":material/filter_alt_off:" in text_of(page)  # in sight on every page
     turn_to(page, "overview")
     click(page, words.PUT_BACK)
     assert not charts(page)
@@ -497,7 +494,7 @@ def no_process(*_: object, **__: object) -> None:
 
 def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
     page = open_page(data="file")
-    text = said(page)
+    text = text_of(page)
     for ending in FORMATS:
         assert f"`{ending}`" in text
         assert ending in words.endings()

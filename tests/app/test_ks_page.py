@@ -1,6 +1,5 @@
 """The page of the four graphs: events, sets, the cursor, the spline, and what cannot be shown."""
 
-import base64
 import json
 from typing import Any
 
@@ -12,8 +11,6 @@ from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
-from dashboard.readers import read
-from dashboard.samples import samples
 from dashboard.settings import SETS
 from dashboard.texts.numbers import percent, pp
 from dashboard.views.ks_graphs import words
@@ -25,11 +22,13 @@ from tests.app.pages import (
     choose,
     made_set,
     npz_of,
+    numbers,
     open_page,
     open_upload,
     outcomes,
 )
 from tests.readers import files
+from tests.sample_sets import sample_sets
 
 GARMENTS = "three_garments"
 GAP = ["Before", "After"]
@@ -39,12 +38,8 @@ FIT = ["Fit"]
 MARKED = ":small[Lowest "
 
 
-def sets(title: str = GARMENTS) -> dict[str, LogitSet]:
-    sample = next(one for one in samples() if one.name == title)
-    found = read(f"{sample.name}.npz", sample.read_bytes())
-    assert isinstance(found.calibration, LogitSet)
-    assert isinstance(found.test, LogitSet)
-    return {"calibration": found.calibration, "test": found.test}
+def sets(name: str = GARMENTS) -> dict[str, LogitSet]:
+    return dict(zip(("calibration", "test"), sample_sets(name), strict=True))
 
 
 def calibrated(event: TopR | WithinTopR | OneClass, rows: LogitSet) -> EventScores:
@@ -56,10 +51,7 @@ def calibrated(event: TopR | WithinTopR | OneClass, rows: LogitSet) -> EventScor
 
 def line(chart: Any, name: str, axis: str = "y") -> np.ndarray:
     (drawn,) = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
-    held = drawn[axis]
-    if isinstance(held, dict):
-        return np.frombuffer(base64.b64decode(held["bdata"]), dtype=held["dtype"])
-    return np.asarray(held, dtype=np.float64)
+    return numbers(drawn[axis])
 
 
 def check_totals(chart: Any, event: EventScores) -> None:

@@ -1,7 +1,5 @@
 """The page of calibration maps: what is drawn, what is moved by hand, and what is missing."""
 
-import base64
-import io
 import json
 from typing import Any
 
@@ -13,9 +11,8 @@ from streamlit.testing.v1 import AppTest
 from calibcore import TopR, metrics
 from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
 from calibcore.curves import knot_sweep
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from calibcore.fitting import prepare
-from dashboard.samples import samples
 from dashboard.texts.numbers import percent
 from dashboard.views.maps import words
 from tests.app.pages import (
@@ -27,11 +24,13 @@ from tests.app.pages import (
     html_of,
     made_set,
     npz_of,
+    numbers,
     open_page,
     open_upload,
     top_1_file,
     turn_to,
 )
+from tests.sample_sets import sample_sets
 
 GARMENTS = "three_garments"
 AT_T = ["Temperature", "Temperature", "Temperature", "Hand", "Fitted"]
@@ -46,19 +45,7 @@ def drawn(page: AppTest, title: str, *, last: bool = False) -> dict[str, Any]:
 
 
 def values(line: dict[str, Any], axis: str) -> np.ndarray:
-    held = line[axis]
-    if isinstance(held, dict):
-        return np.frombuffer(base64.b64decode(held["bdata"]), dtype=held["dtype"])
-    return np.asarray(held, dtype=np.float64)
-
-
-def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
-    sample = next(one for one in samples() if one.name == name)
-    with np.load(io.BytesIO(sample.read_bytes())) as data:
-        return (
-            LogitSet(data["logits_calibration"], data["labels_calibration"]),
-            LogitSet(data["logits_test"], data["labels_test"]),
-        )
+    return numbers(line[axis])
 
 
 def table(page: AppTest) -> str:

@@ -25,13 +25,13 @@ from dashboard.views.models.results import mates
 from dashboard.views.models.words import NO_MATES, NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
-    bodies,
     charts,
     html_of,
     made_set,
     npz_of,
     open_page,
     open_upload,
+    text_of,
     top_1_file,
     turn_to,
 )
@@ -50,10 +50,6 @@ def table(page: AppTest, kind: str = "models") -> dict[str, list[str]]:
         ]
         for name, cells in lines
     }
-
-
-def said(page: AppTest) -> str:
-    return " ".join(bodies(page))
 
 
 def error_of(sample: Sample) -> tuple[float, float]:
@@ -85,7 +81,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
 def test_a_sample_alone_says_what_is_missing() -> None:
     page = open_page("models", sample="three_garments")
     assert not page.exception
-    assert NO_MATES in said(page)
+    assert NO_MATES in text_of(page)
     assert not charts(page)
     (link,) = page.get("page_link")
     assert link.proto.query_string == f"sample={samples()[0].name}"
@@ -111,7 +107,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
         gap = 100 * (error_of(sample)[0] - error_of(FASHION[0])[0])
         assert cells[0].startswith(f"\u2212{abs(gap):.1f} pp")
         assert "\u25b2 better" in cells[0]
-    assert escape_markdown(FASHION[0].title) in said(page)
+    assert escape_markdown(FASHION[0].title) in text_of(page)
 
 
 def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
@@ -124,7 +120,7 @@ def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
 
 def test_intervals_without_resamples_say_so() -> None:
     page = open_page("models", models_intervals="true")
-    assert NO_RESAMPLES in said(page)
+    assert NO_RESAMPLES in text_of(page)
 
 
 def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:
@@ -164,7 +160,7 @@ def test_files_are_checked_and_compared() -> None:
     first = sets(0)
     names = ("<b>a</b>", "b", "$x$")
     page = open_upload(("first.npz", npz_of(*first, names)), path="models")
-    assert "at least one further model" in said(page)
+    assert "at least one further model" in text_of(page)
     good = npz_of(again(first[0], 1), again(first[1], 2))
     labels = first[1].labels.copy()
     labels[41] = (labels[41] + 1) % 3
@@ -175,7 +171,7 @@ def test_files_are_checked_and_compared() -> None:
     errors = " ".join(str(error.value) for error in page.error)
     assert "in row 42" in errors
     assert "40" in errors
-    assert not MARKUP.search(said(page))
+    assert not MARKUP.search(text_of(page))
     # They stay while another page is looked at.
     turn_to(page, "overview")
     turn_to(page, "models")
@@ -228,7 +224,7 @@ def test_scores_alone_are_compared_with_a_warning() -> None:
     bring(page, ("b.csv", csv_of_scores(2)))
     assert not page.exception
     assert list(table(page)) == ["a.csv", "b.csv"]
-    assert "only the number of rows is checked" in said(page)
+    assert "only the number of rows is checked" in text_of(page)
 
 
 def test_one_set_is_split_alike_in_every_file() -> None:
@@ -306,7 +302,7 @@ def test_two_scores_of_one_file_are_compared_and_the_same_one_twice_is_refused()
         error = ks_error(one["score"], one["outcome"] == "Yes")
         assert rows[name][0].split()[0] == f"{100 * error:.1f}%"
     assert rows["PD model v2"] != rows["PD model v3"]
-    assert "240 rows of the whole set, cross-validated" in said(page)
+    assert "240 rows of the whole set, cross-validated" in text_of(page)
     bring(page, ("again.csv", given[1]))
     (refused,) = [one.value for one in page.error]
     assert r"Scores\: the same as in PD model v2" in refused

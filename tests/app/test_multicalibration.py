@@ -24,7 +24,7 @@ from dashboard.take_home.words import CALIBRATOR, CODE, NO_TABLE, SCORES, WORKBO
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, html_of, open_upload
 from tests.app.test_maps_page import drawn, values
-from tests.cli.test_calibrate import run
+from tests.cli.conftest import run
 
 WARDS = np.array(["cardiology", "geriatrics", "surgery"])
 SHIFTS = np.array([1.1, -1.1, 0.0])

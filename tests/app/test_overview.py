@@ -155,7 +155,7 @@ def risks(n_rows: int = 4000) -> bytes:
 
 
 def test_a_file_of_one_score_opens_on_its_class() -> None:
-    page = open_page(resamples="200")
+    page = open_page(sample=GARMENTS, resamples="200")
     assert page.segmented_control(key="event_seen").value == "top"
     choose(page, "data", "file")
     upload(page, ("risks.csv", risks()))

@@ -1,19 +1,16 @@
 """The page on the samples, run without a browser: every number on it is calibcore's."""
 
 import re
-from functools import cache
 
 import pytest
 
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
-from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, EventMeasure, Options, accuracy, ece
 from calibcore.tally import tally
 from dashboard import stage
 from dashboard.compute.cache import forget
-from dashboard.readers import Upload, read
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.texts.numbers import MINUS, percent
@@ -32,30 +29,17 @@ from tests.app.pages import (
     tile,
 )
 from tests.marks import first_and_long
+from tests.sample_sets import sample_sets
 
-SAMPLES = {sample.name: sample for sample in samples()}
-FIRST = next(iter(SAMPLES))
+FIRST = samples()[0].name
 
 
 # Every sample, event and method -------------------------------------------------------------
 
 
-@cache
-def sample(name: str) -> Upload:
-    return read(f"{name}.npz", SAMPLES[name].read_bytes())
-
-
-@cache
-def sets(name: str) -> tuple[LogitSet, LogitSet]:
-    calibration, test = sample(name).calibration, sample(name).test
-    assert isinstance(calibration, LogitSet)
-    assert isinstance(test, LogitSet)
-    return calibration, test
-
-
 def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     """Events of a sample, each with the clicks that lead to it from the one before."""
-    names = sets(name)[1].class_names
+    names = sample_sets(name)[1].class_names
     last = len(names) - 1
     found: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [("event", "top")])]
     if len(names) > 2:
@@ -70,8 +54,8 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     "name", first_and_long(["three_garments", FIRST, "city_country_100", "crash_survival"])
 )
 def test_every_sample_shows_calibcores_numbers(name: str) -> None:
-    calibration, test = sets(name)
-    page = open_page(sample=SAMPLES[name].name)
+    calibration, test = sample_sets(name)
+    page = open_page(sample=name)
     for event, clicks in choices(name):
         for key, value in clicks:
             choose(page, key, value)
@@ -85,7 +69,7 @@ def test_every_sample_shows_calibcores_numbers(name: str) -> None:
 
 
 def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
-    calibration, test = sets(FIRST)
+    calibration, test = sample_sets(FIRST)
     page = choose(open_page(measures="all"), "method", "temperature")
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
     calibrated = fitted.predict_proba(test.logits)
@@ -115,7 +99,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
 
 
 def test_intervals_appear_when_they_are_asked_for() -> None:
-    page = open_page(sample=SAMPLES["three_garments"].name, resamples="200", measures="short")
+    page = open_page(sample="three_garments", resamples="200", measures="short")
     assert not page.exception
     assert not page.error
     notes = measure_cells(page, notes=True)
@@ -135,20 +119,20 @@ def test_intervals_appear_when_they_are_asked_for() -> None:
 
 
 def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
-    page = choose(open_page(sample=SAMPLES["city_country_100"].name), "rank", 50)
-    check_page(choose(page, "sample", SAMPLES["crash_survival"].name))
+    page = choose(open_page(sample="city_country_100"), "rank", 50)
+    check_page(choose(page, "sample", "crash_survival"))
     page = choose(choose(page, "event", "class"), "class", "died")
-    check_page(choose(page, "sample", SAMPLES[FIRST].name))
+    check_page(choose(page, "sample", FIRST))
     page = choose(choose(page, "event", "within"), "within", 9)
-    check_page(choose(page, "sample", SAMPLES["three_garments"].name))
-    check_page(choose(page, "sample", SAMPLES["crash_survival"].name))
+    check_page(choose(page, "sample", "three_garments"))
+    check_page(choose(page, "sample", "crash_survival"))
 
 
 # Switches and the address -------------------------------------------------------------------
 
 
 def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
-    calibration, test = sets(FIRST)
+    calibration, test = sample_sets(FIRST)
     page = open_page()
     assert FITTED_HERE not in bodies(page)
     assert f":small[Test set, {test.n_samples:,} rows]" in bodies(page)
@@ -166,7 +150,7 @@ def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
 def test_the_address_sets_everything() -> None:
     name = "three_garments"
     page = open_page(
-        sample=SAMPLES[name].name,
+        sample=name,
         event="class",
         method="temperature",
         bins="20",
@@ -174,7 +158,7 @@ def test_the_address_sets_everything() -> None:
         **{"class": "Shirt"},
     )
     check_page(page)
-    calibration, _ = sets(name)
+    calibration, _ = sample_sets(name)
     k = calibration.class_names.index("Shirt")
     both = ks_before_after(calibration, calibration, OneClass(k), "temperature")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
@@ -184,9 +168,9 @@ def test_the_address_sets_everything() -> None:
 
 
 def test_the_address_sets_the_splines_options() -> None:
-    calibration, test = sets("three_garments")
+    calibration, test = sample_sets("three_garments")
     page = open_page(
-        sample=SAMPLES["three_garments"].name,
+        sample="three_garments",
         spline_n_knots="10",
         spline_runout="cubic",
         spline_fit_to="hits",
@@ -204,7 +188,7 @@ def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dashboard.compute.uncertainty.MOST_DRAWN", 3000 * 120)
-    page = open_page(sample=SAMPLES["three_garments"].name, resamples="1000", measures="short")
+    page = open_page(sample="three_garments", resamples="1000", measures="short")
     assert any("120 resamples" in text for text in bodies(page))
 
 

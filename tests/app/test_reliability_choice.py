@@ -1,6 +1,5 @@
 """The reliability diagram in four ways: the choice, the address, and what is drawn."""
 
-import base64
 import json
 from typing import Any
 
@@ -9,12 +8,11 @@ import pytest
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
-from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.reliability import binned_reliability, corp_reliability, smooth_reliability
-from dashboard.readers import read
 from dashboard.samples import samples
-from tests.app.pages import bodies, charts, choose, open_page, outcomes
+from tests.app.pages import bodies, charts, choose, numbers, open_page, outcomes
+from tests.sample_sets import sample_sets
 
 WAYS = {
     "bins": "diagram.",
@@ -23,7 +21,7 @@ WAYS = {
     "smoothed": "diagram, smoothed.",
     "belt": "diagram, calibration belt.",
 }
-SAMPLE = next(sample for sample in samples() if sample.name == "three_garments")
+SAMPLE = "three_garments"
 
 
 def diagrams(page: AppTest) -> list[Any]:
@@ -36,10 +34,7 @@ def diagrams(page: AppTest) -> list[Any]:
 
 def values(chart: Any, name: str, axis: str) -> NDArray[np.float64]:
     (drawn,) = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
-    data = drawn[axis]
-    if isinstance(data, dict):
-        data = np.frombuffer(base64.b64decode(data["bdata"]), dtype=data["dtype"])
-    return np.asarray(data, dtype=np.float64)
+    return numbers(drawn[axis])
 
 
 def choose_way(page: AppTest, way: str) -> AppTest:
@@ -48,13 +43,11 @@ def choose_way(page: AppTest, way: str) -> AppTest:
 
 @pytest.fixture
 def event() -> Any:
-    test = read(f"{SAMPLE.name}.npz", SAMPLE.read_bytes()).test
-    assert isinstance(test, LogitSet)
-    return outcomes(TopR(1), test)
+    return outcomes(TopR(1), sample_sets(SAMPLE)[1])
 
 
 def test_bins_come_first_and_each_way_can_be_chosen() -> None:
-    page = open_page("reliability", sample=SAMPLE.name)
+    page = open_page("reliability", sample=SAMPLE)
     assert page.segmented_control(key="reliability_seen").value == "bins"
     for way, title in WAYS.items():
         choose_way(page, way)
@@ -69,7 +62,7 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
-    page = choose_way(open_page("reliability", sample=SAMPLE.name), "Smoothed")
+    page = choose_way(open_page("reliability", sample=SAMPLE), "Smoothed")
     choose(page, "set", "calibration")
     assert all("smoothed" in chart.alt for chart in diagrams(page))
     page.selectbox(key="sample_seen").set_value(samples()[-1].title).run()
@@ -77,7 +70,7 @@ def test_the_choice_outlives_another_sample_and_set() -> None:
 
 
 def test_what_is_drawn_is_calibcores(event: Any) -> None:
-    page = open_page("reliability", sample=SAMPLE.name)
+    page = open_page("reliability", sample=SAMPLE)
     binned = binned_reliability(event.scores, event.hits)
     filled = binned.bins.counts > 0
     whiskers = values(diagrams(page)[0], "interval", "y")
@@ -94,7 +87,7 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
 
 
 def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
-    page = open_page("ks", sample=SAMPLE.name)
+    page = open_page("ks", sample=SAMPLE)
     said = "Grey: 95% band if perfectly calibrated."
     assert sum(said in text for text in bodies(page)) == 1
     graphs = [chart for chart in charts(page) if ": (" in chart.alt]

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
-from tests.app.pages import bodies, check_page, open_upload, tile
+from tests.app.pages import check_page, open_upload, text_of, tile
 from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
 
 N = 240
@@ -31,14 +31,10 @@ def labels(page: AppTest) -> str:
     return " ".join(one.label for one in page.expander)
 
 
-def said(page: AppTest) -> str:
-    return "\n".join(bodies(page))
-
-
 def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     given = scores_file("north.csv", 200), scores_file("south.csv", N)
     page = open_upload(*given)
-    assert "**What are they?**" in said(page)
+    assert "**What are they?**" in text_of(page)
     answers = [one for one in page.button if (one.key or "").startswith("answer_")]
     assert [one.label for one in answers] == [
         "Parts of one table",
@@ -47,7 +43,7 @@ def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     ]
     answers[1].click().run()
     check_page(page)
-    assert "Calibration set from" in said(page)
+    assert "Calibration set from" in text_of(page)
     assert "200 calibration \u00b7 240 test rows" in labels(page)
     assert choice(page).options == [
         "Auto",
@@ -58,17 +54,17 @@ def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     choice(page).set_value(("sets", "south.csv")).run()
     check_page(page)
     assert "240 calibration \u00b7 200 test rows" in labels(page)
-    assert "as chosen" in said(page)
+    assert "as chosen" in text_of(page)
     choice(page).set_value(("rows",)).run()
     check_page(page)
-    assert "440 rows" in said(page)
-    assert "2 parts of one table" in said(page)
+    assert "440 rows" in text_of(page)
+    assert "2 parts of one table" in text_of(page)
     assert page.query_params["together"] in ("rows", ["rows"])
     again = open_upload(*given, together="sets:south.csv")
     assert "240 calibration \u00b7 200 test rows" in labels(again)
     (reset,) = [one for one in again.button if one.label == words.DETECT_AGAIN]
     reset.click().run()
-    assert "**What are they?**" in said(again)
+    assert "**What are they?**" in text_of(again)
     assert "together" not in again.query_params
 
 
@@ -79,17 +75,17 @@ def test_a_list_of_those_with_the_event_is_one_click() -> None:
     page = open_upload(
         ("scores.csv", "\n".join(rows).encode()), ("dead.csv", "\n".join(["id", *ids]).encode())
     )
-    assert "**Does it list all rows with the event?**" in said(page)
+    assert "**Does it list all rows with the event?**" in text_of(page)
     next(one for one in page.button if one.key == "answer_0").click().run()
     check_page(page)
     assert f"{N} rows" in labels(page)
-    assert f"{N - len(ids)} count as without the event" in said(page)
+    assert f"{N - len(ids)} count as without the event" in text_of(page)
 
 
 def test_of_models_of_the_same_rows_one_is_chosen() -> None:
     page = open_upload(scores_file("forest.csv", seed=1), scores_file("boost.csv", seed=2))
-    assert "Which model's scores?" in said(page)
-    assert "The page Models compares" in said(page)
+    assert "Which model's scores?" in text_of(page)
+    assert "The page Models compares" in text_of(page)
     (button,) = [one for one in page.button if one.label == r"boost\.csv"]
     button.click().run()
     check_page(page)
@@ -108,7 +104,7 @@ def test_of_models_in_sheets_of_a_workbook_one_is_chosen() -> None:
         rows.append([head.split(","), *([*map(float, line.split(","))] for line in lines)])
     made = workbook(*(sheet_xml(rows_xml(one)) for one in rows), names=("forest", "boost"))
     page = open_upload(("models.xlsx", made))
-    assert "Which model's scores?" in said(page)
+    assert "Which model's scores?" in text_of(page)
     (button,) = [one for one in page.button if one.label == "boost"]
     button.click().run()
     check_page(page)
@@ -119,7 +115,7 @@ def test_of_models_in_sheets_of_a_workbook_one_is_chosen() -> None:
     assert "Only forest" in select.options
     select.set_value(("rows",)).run()
     check_page(page)
-    assert "480 rows" in said(page)
+    assert "480 rows" in text_of(page)
 
 
 def test_one_file_and_its_labels_leave_nothing_to_choose() -> None:
@@ -129,5 +125,5 @@ def test_one_file_and_its_labels_leave_nothing_to_choose() -> None:
     labels = "\n".join(f"{line[0].split(',')[0]},{line[2]}" for line in lines[:1] + lines[:0:-1])
     page = open_upload((name, values), ("outcomes.csv", labels.encode()))
     check_page(page)
-    assert "were joined by column" in said(page)
+    assert "were joined by column" in text_of(page)
     assert choice(page) is None

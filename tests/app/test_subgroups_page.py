@@ -42,6 +42,7 @@ from tests.app.pages import (
     npz_of,
     open_page,
     open_upload,
+    text_of,
     tile,
     top_1_file,
     turn_to,
@@ -72,10 +73,6 @@ def tables(page: AppTest, kind: str) -> list[list[list[str]]]:
         ]
         for body in bodies_
     ]  # fmt: skip
-
-
-def said(page: AppTest) -> str:
-    return " ".join(bodies(page))
 
 
 def column_of(name: str, role: str = "test") -> np.ndarray:
@@ -116,13 +113,13 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
 @pytest.mark.parametrize("method", ["none", "temperature"])
 def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     overview = open_page(sample=CRASH.name, method=method)
-    lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", said(overview))
+    lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", text_of(overview))
     assert lines
     *_, (named, size) = lines  # what is there now
     page = open_page("subgroups", sample=CRASH.name, method=method)
     every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
     assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
-    tests = re.search(r"Adjusted for (\d+) subgroups", said(overview))
+    tests = re.search(r"Adjusted for (\d+) subgroups", text_of(overview))
     assert tests is not None
     assert f"adjusted for {tests[1]} subgroups of all columns" in " ".join(bodies(page))
 
@@ -135,7 +132,7 @@ def test_every_way_opens(by: str) -> None:
     assert not page.exception
     (table,) = tables(page, "subgroups")
     assert len(table) == (5 if by.startswith("Score") else 2)
-    assert (NOT_BY_TRUTH in said(page)) == (by == "True class")
+    assert (NOT_BY_TRUTH in text_of(page)) == (by == "True class")
 
 
 def test_a_hundred_classes_are_paged_worst_first() -> None:
@@ -152,7 +149,7 @@ def test_a_hundred_classes_are_paged_worst_first() -> None:
     ]
     # Those that differ from other rows, then those that are off: two runs at most.
     assert sum(later > earlier for earlier, later in itertools.pairwise(gaps)) <= 1
-    assert "fewer than 30 rows are shown but not tested" in said(page)
+    assert "fewer than 30 rows are shown but not tested" in text_of(page)
 
 
 # A part for every page ----------------------------------------------------------------------
@@ -190,11 +187,11 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     page.selectbox(key="subgroup_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
     line = f"Filtered to age\\_band \\= 60\\+: {old.sum():,} of {old.size:,} rows."
-    assert line in said(page)
+    assert line in text_of(page)
     assert page.selectbox(key="only").value == "age_band"
     assert page.selectbox(key="only_which").value == "60+"
     turn_to(page, "overview")
-    assert line in said(page)
+    assert line in text_of(page)
     upload = read("x.npz", CRASH.read_bytes())
     split: Any = upload.split()
     whole = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True))
@@ -206,29 +203,29 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     # The other set, by the same fit.
     choose(page, "set", "calibration")
     of_fit = column_of("age_band", "calibration") == "60+"
-    assert f"{of_fit.sum():,} of {of_fit.size:,} rows." in said(page)
+    assert f"{of_fit.sum():,} of {of_fit.size:,} rows." in text_of(page)
     assert len(fitted) == 1
     page.button(key="show_all").click().run()
-    assert "Filtered to" not in said(page)
+    assert "Filtered to" not in text_of(page)
 
 
 def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
     page = open_page("subgroups", only="sex", only_which="female")
     assert not page.exception
-    assert "Filtered to" not in said(page)
+    assert "Filtered to" not in text_of(page)
     page = open_page("subgroups", sample=CRASH.name, only="sex", only_which="nobody")
     assert not page.exception
-    assert "Filtered to sex" in said(page)
+    assert "Filtered to sex" in text_of(page)
 
 
 def test_a_part_is_left_with_the_data_that_have_it() -> None:
     page = open_page("subgroups", only="Predicted class", only_which="Trouser")
-    assert "Filtered to predicted class Trouser" in said(page)
+    assert "Filtered to predicted class Trouser" in text_of(page)
     # The subgroup that holds all rows is not tested again: Overview says what is found of them.
-    assert "All rows are in one subgroup, predicted class Trouser, so none" in said(page)
-    assert "1 tests" not in said(page)
+    assert "All rows are in one subgroup, predicted class Trouser, so none" in text_of(page)
+    assert "1 tests" not in text_of(page)
     page.selectbox(key="sample_seen").set_value(CITIES.title).run()
-    assert "Filtered to" not in said(page)
+    assert "Filtered to" not in text_of(page)
     assert page.selectbox(key="only").value == ALL_ROWS
     # Chosen by hand, the first part stands until another one is chosen.
     page.selectbox(key="only").set_value("True class").run()
@@ -239,10 +236,10 @@ def test_a_part_is_left_with_the_data_that_have_it() -> None:
 
 def test_a_range_of_scores_outlives_a_change_of_event() -> None:
     page = open_page("subgroups", only="Score, 5 ranges", only_which="range 2 of 5")
-    assert "Filtered to score" in said(page)
+    assert "Filtered to score" in text_of(page)
     page.number_input(key="rank").set_value(2).run()
     assert page.selectbox(key="only_which").value == "range 2 of 5"
-    assert "Filtered to score" in said(page)
+    assert "Filtered to score" in text_of(page)
 
 
 # Rows ---------------------------------------------------------------------------------------
@@ -262,9 +259,9 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
     assert table[0][3] == f"{100 * event.scores[order[0]]:.2f}%"
     assert table[0][5] == column_of("age_band")[order[0]]
     wrong = sum(1 for k in inside if not event.hits[k])
-    assert listed.range_sentence((80, 95), len(inside), wrong, event_words(TopR(1), None)) in said(
-        page
-    )
+    assert listed.range_sentence(
+        (80, 95), len(inside), wrong, event_words(TopR(1), None)
+    ) in text_of(page)
     # In an address the ends can stand the other way round.
     turned = open_page("subgroups", event="top", sample=CRASH.name, scores_listed=["95", "80"])
     assert tables(turned, "listed") == [table]
@@ -291,8 +288,8 @@ def test_rows_of_a_split_file_keep_the_numbers_they_have_there() -> None:
         cells = lines[int(line[0]) - 1].split(",")
         assert line[1] == cells[2]
         assert line[-2:] == cells[3:]
-    assert "from the top of the file" in said(page)
-    assert not MARKUP.search(said(page))
+    assert "from the top of the file" in text_of(page)
+    assert not MARKUP.search(text_of(page))
     by = page.selectbox(key="subgroups_by")
     by.set_value("age").run()
     (slices,) = tables(page, "subgroups")
@@ -318,7 +315,7 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
         assert cells[5] == "test"
     arrays = npz_of(made_set(np.random.default_rng(1), 50), made_set(np.random.default_rng(2), 60))
     page = open_upload(("mine.npz", arrays), path="subgroups")
-    assert "as in the test set, from 1" in said(page)
+    assert "as in the test set, from 1" in text_of(page)
 
 
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:
@@ -346,11 +343,11 @@ def test_scores_alone_are_grouped_by_score() -> None:
         "predicted class", "Score, 5 ranges", "Score, 10 ranges"
     ]  # fmt: skip
     page.selectbox(key="subgroups_by").set_value("Score, 5 ranges").run()
-    assert "no class probabilities, so rows cannot be grouped by class" in said(page)
+    assert "no class probabilities, so rows cannot be grouped by class" in text_of(page)
     (rows,) = tables(page, "listed")
     assert len(rows) == 100
     page.selectbox(key="subgroup_opened").set_value("range 1 of 5").run()
-    assert "Filtered to score" in said(page)
+    assert "Filtered to score" in text_of(page)
     assert not page.exception
 
 

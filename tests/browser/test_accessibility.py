@@ -1,14 +1,11 @@
 """What axe-core finds on every page, light and dark."""
 
 import pytest
-from playwright.sync_api import expect
 
 from dashboard.app import PAGES
 from tests.browser.axe import findings, open_all
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
-from tests.browser.test_hospital import export
-from tests.browser.test_roles import bring
 from tests.browser.test_walk import address_of
 from tests.marks import first_and_long
 
@@ -60,14 +57,5 @@ OTHER_STATES = {
 )
 def test_no_other_state_has_a_finding(open_page: OpenPage, state: str, scheme: str) -> None:
     page = open_page(OTHER_STATES[state], scheme=scheme, width=390)
-    settle(page)
-    assert findings(page) == []
-
-
-def test_a_question_and_the_roles_of_columns_have_no_finding(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0", scheme="dark")
-    bring(page, export()[0])
-    expect(page.locator("table.roles")).to_be_visible()
-    page.set_viewport_size({"width": 390, "height": 900})
     settle(page)
     assert findings(page) == []

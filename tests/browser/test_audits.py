@@ -33,7 +33,7 @@ def upload(page: Page, name: str, kind: str, data: bytes) -> None:
 
 def test_a_credit_analyst_before_a_committee(open_page: OpenPage) -> None:
     book = loans()
-    page = open_page("?data=file&resamples=200")
+    page = open_page("?data=file&resamples=0")
     upload(page, "loans.xlsx", XLSX, book.data)
     _loans_questions(page, book)
     said = text_of(page)

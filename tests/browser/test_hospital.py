@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from dashboard.texts.opening import sideways
+from tests.browser.axe import findings
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 from tests.marks import first_and_long
@@ -44,10 +46,27 @@ def export() -> tuple[bytes, int]:
     return text.encode("utf-8-sig"), int(back.sum() - back[gone].sum())
 
 
+def check_roles_in_sight(page: Page, width: int) -> None:
+    """Expect the columns that matter first, whole, and a word about those further right."""
+    settle(page)
+    table = page.locator(".st-key-role_table")
+    boxes = table.get_by_role("combobox")
+    first = [boxes.nth(k).get_attribute("aria-label") for k in (0, 1)]
+    assert first == ["readmitted_30d", "predicted_risk_pct"]
+    for k in (0, 1):
+        box = boxes.nth(k).bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
+    cut = "inputs => inputs.filter(one => one.scrollWidth > one.clientWidth).map(one => one.value)"
+    assert boxes.evaluate_all(cut) == []
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    expect(page.get_by_text(sideways(8))).to_be_visible()
+
+
 @pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     data, n_back = export()
-    page = open_page("?data=file&resamples=0")
+    page = open_page("?data=file&resamples=0", scheme="dark")
     page.locator("input[type=file]").set_input_files(
         {"name": "readmissions.csv", "mimeType": "text/csv", "buffer": data}
     )
@@ -56,6 +75,8 @@ def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
     for name, role in ROLES.items():
         expect(page.get_by_role("combobox", name=name, exact=True)).to_have_value(role)
+    check_roles_in_sight(page, width)
+    assert findings(page) == []
     bad = page.locator("table.roles tbody tr").filter(
         has=page.get_by_role("cell", name="n/a", exact=True)
     )

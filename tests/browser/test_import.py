@@ -42,7 +42,7 @@ WATCH = """made => {
 }"""
 
 
-def table(*, n_rows: int = 400) -> bytes:
+def table(*, n_rows: int = 200) -> bytes:
     """Write classes, labels and categories under such names."""
     rng = np.random.default_rng(3)
     logits = 3 * rng.normal(size=(n_rows, len(NAMES)))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from calibcore import LogitSet, Split
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.marks import first_and_long
@@ -16,14 +15,6 @@ from tests.marks import first_and_long
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
 pytestmark = pytest.mark.browser
-
-
-def split_of(name: str) -> Split[LogitSet]:
-    with np.load(SAMPLES / f"{name}.npz", allow_pickle=False) as data:
-        return Split(
-            LogitSet(data["logits_calibration"], data["labels_calibration"]),
-            LogitSet(data["logits_test"], data["labels_test"]),
-        )
 
 
 def choose(page: Page, name: str) -> None:
@@ -54,27 +45,8 @@ def test_the_headlines_and_the_picture_are_the_first_screen(
     assert all(len(text.split()) <= 20 for text in headlines)
 
 
-@pytest.mark.parametrize(("width", "height"), first_and_long([(390, 844), (1440, 900)]))
-def test_what_to_do_next_is_on_the_first_screen(
-    open_page: OpenPage, width: int, height: int
-) -> None:
-    for path in ("reliability", "ks", "maps", "subgroups"):
-        page = open_page(f"{path}?resamples=0", width=width)
-        page.set_viewport_size({"width": width, "height": height})
-        link = page.get_by_role("link", name=re.compile("^Recommended: "))
-        expect(link).to_be_visible()
-        settle(page)
-        picture = page.locator(".js-plotly-plot").first
-        for held in (link, picture) if width > 1000 else (link,):
-            box = held.bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= height, path
-    click(link)
-    page.wait_for_url(re.compile(r":\d+/(\?|$)"))
-
-
 def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
-    page = open_page("?data=file")
+    page = open_page("?data=file&resamples=0")
     table = np.zeros((20, 3))
     table[4, 1] = -np.inf
     file = io.BytesIO()
@@ -93,25 +65,6 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     main = page.get_by_test_id("stMain")  # where the refusal is; there is one at the uploader too
     click(main.get_by_role("button", name="Remove broken.npz"))
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-
-
-@pytest.mark.parametrize("scheme", first_and_long(["light", "dark"]))
-def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
-    open_page: OpenPage, scheme: str
-) -> None:
-    page = open_page("ks", width=390, scheme=scheme)
-    before, after = page.locator(".st-key-before_graphs"), page.locator(".st-key-after_graphs")
-    expect(before.locator(".plot-container").first).to_be_visible()
-    expect(after).to_be_hidden()
-    choose(page, "After")
-    expect(after.locator(".plot-container").first).to_be_visible()
-    expect(before).to_be_hidden()
-    settle(page)
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 390
-    chart = after.locator(".main-svg").first.bounding_box()
-    assert chart is not None
-    assert 300 < chart["width"] <= 390
 
 
 LONG_FIT = "?sample=city_country_100&method=gaussian_process"

@@ -335,6 +335,7 @@ def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) 
     page.wait_for_url(re.compile(r"0-5-12-60-35"))
 
 
+@pytest.mark.long
 def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage) -> None:
     page = open_page("laboratory")
     settle(page)
@@ -359,27 +360,25 @@ def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage
     expect(page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$"))).to_have_value("")
 
 
-def test_the_bar_above_lights_learn_on_every_page_that_teaches(open_page: OpenPage) -> None:
-    def ground(page: Page) -> str:
+def test_lessons_have_the_whole_width_and_light_learn_in_the_bar_above(
+    open_page: OpenPage,
+) -> None:
+    def ground() -> str:
         link = page.get_by_role("link", name="Learn", exact=True).first
         return str(link.evaluate("node => getComputedStyle(node).backgroundColor"))
 
-    learn, laboratory, overview = (open_page(path) for path in ("learn", "laboratory", ""))
-    for page in (learn, laboratory, overview):
-        settle(page)
-    assert ground(laboratory) == ground(learn) != ground(overview)
-
-
-def test_lessons_have_the_whole_width_where_a_page_with_a_panel_was_before(
-    open_page: OpenPage,
-) -> None:
-    page = open_page("")
+    page = open_page("?sample=crash_survival&resamples=0")
     settle(page)
-    panel = page.get_by_test_id("stSidebar")
+    panel, unlit = page.get_by_test_id("stSidebar"), ground()
     expect(panel).to_be_visible()
     page.get_by_role("link", name="Learn", exact=True).click()
     expect(page.locator(".st-key-card_bins")).to_be_visible()
     settle(page)
     expect(panel).to_be_hidden()
+    lit = ground()
+    page.get_by_role("link", name="Laboratory", exact=True).first.click()
+    page.wait_for_url(re.compile("/laboratory"))
+    settle(page)
+    assert ground() == lit != unlit
     page.get_by_role("link", name="Reliability", exact=True).click()
     expect(panel).to_be_visible()

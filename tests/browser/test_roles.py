@@ -9,7 +9,6 @@ from dashboard.texts import opening as role_words
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 from tests.browser.test_hospital import export
-from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -18,10 +17,6 @@ def bring(page: Page, data: bytes) -> None:
     page.locator("input[type=file]").set_input_files(
         {"name": "export.csv", "mimeType": "text/csv", "buffer": data}
     )
-
-
-def expect_role(page: Page, column: str, role: str) -> None:
-    expect(page.get_by_role("combobox", name=column, exact=True)).to_have_value(role)
 
 
 def give_role(place: Page | Locator, column: str, role: str) -> None:
@@ -50,29 +45,6 @@ def figures(page: Page, verdict: str) -> list[str]:
 
 def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
-
-
-@pytest.mark.parametrize("width", first_and_long([390, 1440]))
-def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: int) -> None:
-    page = open_page("?data=file&resamples=0")
-    bring(page, export()[0])
-    page.set_viewport_size({"width": width, "height": 900})
-    settle(page)
-    for column, role in (
-        ("readmitted_30d", role_words.ROLES["outcome"]),
-        ("predicted_risk_pct", role_words.ROLES["score"]),
-    ):
-        expect_role(page, column, role)
-        box = page.get_by_role("combobox", name=column, exact=True).bounding_box()
-        assert box is not None
-        assert 0 <= box["x"] < box["x"] + box["width"] <= width
-    table = page.locator(".st-key-role_table")
-    first = [table.get_by_role("combobox").nth(k).get_attribute("aria-label") for k in (0, 1)]
-    assert first == ["readmitted_30d", "predicted_risk_pct"]
-    cut = "inputs => inputs.filter(one => one.scrollWidth > one.clientWidth).map(one => one.value)"
-    assert table.get_by_role("combobox").evaluate_all(cut) == []
-    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
-    expect(page.get_by_text(role_words.sideways(8))).to_be_visible()
 
 
 @pytest.mark.long

@@ -7,21 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
-from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
-
-CRASH = "sample=crash_survival&event=top&resamples=0"
-
-
-@pytest.mark.parametrize("query", first_and_long(["subgroups?resamples=0", f"subgroups?{CRASH}"]))
-def test_on_a_phone_the_table_of_subgroups_is_whole(open_page: OpenPage, query: str) -> None:
-    page = open_page(query, width=390)
-    expect(page.locator("table.subgroups tbody tr").first).to_be_visible()
-    settle(page)
-    box = page.locator(".st-key-subgroups_table").first
-    width, inside = box.evaluate("node => [node.clientWidth, node.scrollWidth]")
-    assert inside <= width
 
 
 @pytest.mark.long

@@ -5,9 +5,9 @@ from functools import cache
 from urllib.parse import urlencode, urlparse
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from calibcore import TopR, audit
+from calibcore import Split, TopR, audit
 from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
 from dashboard.texts.numbers import percent
@@ -15,13 +15,17 @@ from dashboard.widgets.long_work import RUN
 from tests.browser.axe import findings, open_all
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
-from tests.browser.test_journeys import choose_method, split_of
+from tests.browser.test_journeys import choose, choose_method
 from tests.marks import first_and_long
+from tests.sample_sets import sample_sets
 
 pytestmark = pytest.mark.browser
 
 SAMPLES = ("fashion_cnn_overconfident", "city_country_100", "crash_survival")
 """Ten, a hundred and two classes."""
+
+FIRST_SCREEN = {390: 844, 1440: 900}
+"""Height of the first screen, by the width of the window."""
 
 SCREEN = {390: 2 * 844, 1440: 900}
 """By the width of the window: how far down the first picture may end, on a phone two screens."""
@@ -63,6 +67,14 @@ ASKS = frozenset({"Calibrators", "Data needed"})
 NO_FURTHER = frozenset({"city_country_100", "crash_survival"})
 """Samples that have no other model to be compared with."""
 
+ADVISED = frozenset({"Reliability", "Cumulative (KS)", "Calibration maps", "Subgroups"})
+"""Pages that lead to what is recommended, above their first picture."""
+
+_FOOT = """
+node => document.querySelector('[data-testid="stMain"]').scrollTop
+  + node.getBoundingClientRect().bottom
+"""
+
 
 def address_of(name: str, path: str = "", **query: str) -> str:
     """Write the address of a page on a sample."""
@@ -87,7 +99,7 @@ def find(page: Page, pattern: str) -> re.Match[str] | None:
 @cache
 def ks_errors(name: str) -> tuple[str, str]:
     """Give the core's KS errors before and after the spline, as they are written."""
-    split = split_of(name)
+    split = Split(*sample_sets(name))
     evaluated = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
     sides = (evaluated.before, evaluated.after)
     written = (percent(side.curves.ks_error, evaluated.n_samples) for side in sides)
@@ -117,6 +129,23 @@ def check_ks(page: Page, title: str, name: str) -> None:
         assert found.groups() == wanted[: len(found.groups())], (title, pattern)
 
 
+def advice(page: Page) -> Locator:
+    return page.get_by_role("link", name=re.compile("^Recommended: "))
+
+
+def check_one_side(page: Page) -> None:
+    """Expect graphs of one side, as wide as a phone, and those of the other after a click."""
+    before, after = (page.locator(f".st-key-{side}_graphs") for side in ("before", "after"))
+    for name, shown, hidden in (("After", after, before), ("Before", before, after)):
+        choose(page, name)
+        expect(shown.locator(".plot-container").first).to_be_visible()
+        expect(hidden).to_be_hidden()
+        settle(page)
+        chart = shown.locator(".main-svg").first.bounding_box()
+        assert chart is not None
+        assert 300 < chart["width"] <= min(SCREEN)
+
+
 def check_sound(page: Page, title: str) -> None:
     """Expect no error, something to read, and nothing wider than the window."""
     main = page.get_by_test_id("stMain")
@@ -131,6 +160,13 @@ def check_sound(page: Page, title: str) -> None:
         assert widest <= width, (title, width)
         page.wait_for_function(_GRAPHS_FIT)  # they follow the window a little later
         assert page.evaluate(_PLACE) <= fold, (title, width)
+        if title == "Cumulative (KS)" and width == min(SCREEN):
+            check_one_side(page)
+        if title == "Subgroups" and width == min(SCREEN):
+            table = page.locator(".st-key-subgroups_table").first
+            assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
+        if title in ADVISED:
+            assert advice(page).evaluate(_FOOT) <= FIRST_SCREEN[width], (title, width)
 
 
 @pytest.mark.parametrize("name", first_and_long(SAMPLES))
@@ -144,6 +180,10 @@ def test_every_page_is_sound_and_shows_the_same_ks_error(open_page: OpenPage, na
         check_sound(page, title)
         open_all(page)
         assert (title, findings(page)) == (title, [])
+        if title == "Subgroups":
+            click(advice(page))
+            page.wait_for_url(re.compile(r":\d+/(\?|$)"))
+            settle(page)
 
 
 def choose_expert(page: Page) -> None:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibcore import CalibrationInputError, LogitSet, Split
+from calibcore import CalibrationInputError, Split
 from calibcore import audit as known_audit
 from calibcore.calibrators import CATALOGUE, SplineCalibration
 from calibcore.cumulative import ks_error
 from calibcore.metrics import METRICS
-from calibcore.samples import SAMPLES_FOLDER, load_sample
+from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
@@ -28,6 +28,7 @@ from tests.app.pages import measure_cells, open_upload
 from tests.app.test_design import DIED, RISK, WEIGHT, WHOSE, N, visits
 from tests.hospital import Discharges
 from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
+from tests.sample_sets import sample_sets
 from tests.tickets import tickets
 
 REPORT_SCHEMA = Path(contents.__file__).with_name("report.schema.json")
@@ -159,11 +160,7 @@ def test_a_condition_that_holds_is_code_1(
 def test_options_of_a_calibrator_are_part_of_its_key(tmp_path: Path) -> None:
     report, key = tmp_path / "report.json", "spline.n_knots=12"
     printed = run(GARMENTS, "--calibrator", key, "--resamples", "0", "--json", str(report))
-    sample = load_sample("three_garments")
-    fit_on, test = (
-        LogitSet(sample[f"logits_{of}"], sample[f"labels_{of}"]) for of in ("calibration", "test")
-    )
-    split = Split(fit_on, test)
+    split = Split(*sample_sets("three_garments"))
     result = known_audit(split, calibrator=SplineCalibration(n_knots=12, constrained=True)).test
     value = result.after.curves.ks_error
     assert lines_of(printed)["KS error"].split()[1] == percent(value, result.n_samples)

@@ -27,6 +27,7 @@ from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
 from dashboard.readers import read
+from tests.cli.conftest import run
 from tests.hospital import Discharges
 
 GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
@@ -44,10 +45,6 @@ def garments() -> Split[LogitSet]:
     assert isinstance(split.calibration, LogitSet)
     assert isinstance(split.test, LogitSet)
     return Split(split.calibration, split.test)
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments], catch_exceptions=False)
 
 
 def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Path) -> None:

@@ -1,11 +1,7 @@
-"""``fractile check``, and the job in ``docs`` that runs it."""
+"""``fractile check``."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
@@ -19,9 +15,6 @@ from calibcore.metrics import mean_gap
 from dashboard.cli import check_files
 from dashboard.cli.main import main
 from dashboard.report.reference import read_reference
-from tests.marks import first_and_long
-
-JOB = Path(__file__).parents[2] / "docs" / "check-batch.yml"
 
 
 def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = None) -> None:
@@ -322,28 +315,3 @@ def test_a_rule_that_cannot_be_is_refused(
 ) -> None:
     found = run("check", audited.parent / "audited.csv", "--against", audited, *options)
     assert (found.exit_code, said in found.stderr) == (2, True)
-
-
-# The job ------------------------------------------------------------------------------------
-
-
-def steps() -> str:
-    """Return what the job's step Check runs, as a shell's script."""
-    after = JOB.read_text("utf-8").split("- name: Check\n")[1].split("run: |\n")[1]
-    return dedent(after.split("      - name")[0])
-
-
-@pytest.mark.parametrize(("seed", "slope", "code"), first_and_long([(6, 2.0, 1), (5, 1.0, 0)]))
-def test_the_job_passes_a_like_batch_and_fails_on_a_drifted_one(
-    audited: Path, tmp_path: Path, seed: int, slope: float, code: int
-) -> None:
-    batch(tmp_path / "batch.csv", seed, slope=slope)
-    (tmp_path / "audit.json").write_bytes(audited.read_bytes())
-    bin_of = str(Path(sys.executable).parent)
-    environment = os.environ | {"PATH": f"{bin_of}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-e", "-c", steps()],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (code, "")
-    assert (tmp_path / "report.html").exists()

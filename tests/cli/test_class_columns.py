@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 
 from calibcore import LogitSet, OneClass, TopR, WithinTopR
 from calibcore.calibrators import CATALOGUE, PlattScaling, VectorMap, VectorScaling
@@ -18,15 +17,11 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.summary import Summary
 from dashboard import counting
 from dashboard.class_columns import ClassColumns
-from dashboard.cli.main import main
 from dashboard.counting import Columns, summarise
 from dashboard.summary_file import read_summaries
+from tests.cli.conftest import run
 
 N, NAMES = 4000, ("cat", "dog", "owl", "elk")
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
 
 
 @pytest.fixture

@@ -16,24 +16,19 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 from pyarrow import fs
 
 from calibcore import CalibrationInputError, audit
 from calibcore.summary import GroupedSummary, Summary
 from dashboard import counting
-from dashboard.cli.main import main
 from dashboard.counting import Columns, added, summarise
 from dashboard.remote import RemoteFile, remote_files
 from dashboard.summary_file import parse_summary
+from tests.cli.conftest import run
 
 N = 9000
 COLUMNS = "--score", "p", "--outcome", "y"
 Shards = tuple[list[Path], dict[str, np.ndarray]]
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
 
 
 @pytest.fixture

@@ -126,7 +126,8 @@ def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_
         rng = np.random.default_rng(seed)
         odds = rng.normal(-1, 1.2, 2000)
         happened = rng.random(2000) < 1 / (1 + np.exp(-odds - shift))
-        table = {"risk": 1 / (1 + np.exp(-odds)), "readmitted": np.where(happened, "Yes", "No")}
+        risk = (1 / (1 + np.exp(-odds))).round(2)
+        table = {"risk": risk, "readmitted": np.where(happened, "Yes", "No")}
         pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
     job = (ROOT / "docs" / "check-batch.yml").read_text("utf-8")
     (once,) = re.findall(r"(?m)^#   (fractile .*)$", job)
@@ -138,6 +139,7 @@ def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_
         done = run(fractile, tmp_path, f"set -e\n{weekly}")  # as GitHub runs it
         codes[name] = done.returncode
         assert ("Changed: Mean score minus frequency" in done.stdout) == (name == "drifted")
+        assert done.stderr == ""
         (tmp_path / "report.html").unlink()  # kept by the job, whatever the code
     assert codes == {"like": 0, "drifted": 1}
 

@@ -11,20 +11,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from calibcore import CalibrationInputError, audit, counted, drift, summary
 from calibcore.summary import N_CELLS, GroupedSummary, Summary, on_grid
 from dashboard import counting
-from dashboard.cli.main import main
 from dashboard.summary_file import parse_summary, write_summary
 from dashboard.texts.numbers import percent
+from tests.cli.conftest import run
 
 N = 6000
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray]:

@@ -17,9 +17,7 @@ from calibcore.calibrators import (
 )
 from calibcore.comparison import (
     MEASURES,
-    Advice,
     Contestant,
-    Picks,
     Standing,
     pick,
     ranked,
@@ -27,7 +25,7 @@ from calibcore.comparison import (
 from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison
 from calibcore.events import TopR
-from calibcore.inference import Finding, Interval
+from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
@@ -37,7 +35,7 @@ from dashboard.texts import comparison as words
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from tests.figures.conftest import Keep
-from tests.figures.made import MINUS, Figure, pct, texts, trace
+from tests.figures.made import Figure, texts, trace
 
 CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
     NO_METHOD: None,
@@ -215,226 +213,6 @@ def test_names_cannot_be_markup(contestants: list[Contestant]) -> None:
 # The sentences ------------------------------------------------------------------------------
 
 
-def picks_of(contestants: list[Contestant], key: str) -> Picks:
-    found = pick(contestants, named(key))
-    assert found is not None
-    return found
-
-
-def made(key: str, crossed: tuple[float, float], test: tuple[float, float]) -> Contestant:
-    """A contestant with a given NLL of the event, before and after."""
-    measure = named("event_nll")
-    standings = (
-        Standing((Comparison(measure, *values),), 0, 1_000, None) for values in (crossed, test)
-    )
-    return Contestant(key, *standings)
-
-
-NLL = "NLL (log loss) of the event"
-"""As sentences call it."""
-
-NOTHING = made(NO_METHOD, (0.5, 0.5), (0.6, 0.6))
-GOOD = made("temperature", (0.5, 0.3), (0.6, 0.45))
-LUCKY = made("isotonic", (0.5, 0.4), (0.6, 0.42))
-BAD = made("histogram", (0.5, 0.9), (0.6, 0.9))
-
-
-def test_the_best_is_named_with_the_uncalibrated_value() -> None:
-    shown = [NOTHING, LUCKY, GOOD]
-    picks = picks_of(shown, "event_nll")
-    name = NLL
-    assert words.conclusion(picks, 5, expert=False) == (
-        f"Lowest {name} in cross-validation: Temperature scaling, 0.300 (uncalibrated 0.500)."
-    )
-    assert words.conclusion(picks, 7, expert=True) == (
-        f"Lowest {name} in 7-fold cross-validation: Temperature scaling, 0.300 (uncalibrated"
-        " 0.500)."
-    )
-    there = (
-        "0.450 (uncalibrated 0.600). Isotonic regression of the event reaches 0.420 there, but"
-        " choosing on the test set is biased."
-    )
-    assert words.on_test(picks, shown, same_data=False) == f"Test set: {there}"
-    assert words.on_test(picks, shown, same_data=True) == f"Same rows as the fit: {there}"
-
-
-def test_best_is_said_of_a_clear_lead_alone() -> None:
-    measure, rival = named("event_nll"), made("beta", (0.5, 0.305), (0.6, 0.44))
-    shown = [NOTHING, LUCKY, GOOD, rival]
-
-    def said(found: Advice, *, expert: bool = False) -> tuple[str, str]:
-        return words.advice(found, shown, measure, 5, expert=expert), words.level(found)
-
-    figures = f"{NLL} 0.300 (uncalibrated 0.500, 40.0% less)"
-    assert said(Advice("temperature", "temperature", ())) == (
-        f"Best in cross-validation: Temperature scaling, {figures}.", "",
-    )  # fmt: skip
-    alone = words.advice(
-        Advice("temperature", "temperature", ()), shown, measure, 5, expert=False, keeping=True
-    )
-    assert alone == (
-        "Best in cross-validation of those that keep predicted classes: Temperature scaling,"
-        f" {figures}."
-    )
-    assert said(Advice("temperature", "beta", ("temperature", "isotonic")), expert=True) == (
-        (
-            f"Use Beta calibration: {NLL} 0.305 (uncalibrated 0.500, 39.0% less) in 5-fold"
-            " cross-validation."
-        ),
-        (
-            "Not clearly different: Temperature scaling and Isotonic regression of the event; the"
-            " simplest of them is advised."
-        ),
-    )
-    assert said(Advice("temperature", "temperature", ("beta",)))[1] == (
-        "Not clearly different: Beta calibration; the simpler one is advised."
-    )
-    assert said(Advice("temperature", None, ("beta",))) == (
-        ("No calibrator clearly improves on uncalibrated scores in cross-validation:"
-        f" {NLL} 0.500, at best 0.300 (Temperature scaling)."), "",
-    )  # fmt: skip
-    shown.append(made("spline", (0.5, 0.51), (0.6, 0.6)))
-    assert said(Advice("spline", None, ()))[0].endswith(f": {NLL} 0.500.")
-
-
-def test_what_gets_worse_and_what_changes_classes_is_said() -> None:
-    nll, accuracy = named("nll"), named("accuracy")
-
-    def standing(before: tuple[float, float], after: tuple[float, float]) -> Standing:
-        rows = zip((nll, accuracy), before, after, strict=True)
-        return Standing(tuple(Comparison(*row) for row in rows), 30, 1_000, None)
-
-    bad, good = standing((1.2, 0.7), (3.7, 0.65)), standing((1.2, 0.7), (1.1, 0.72))
-    both = [Contestant("per_rank", bad, bad), Contestant("vector", good, good)]
-    assert words.worse_there(both[0], (nll, accuracy)) == (
-        f"Worse with {method_name('per_rank')}: {nll.name} 1.200 \u2192 3.700, {accuracy.name}"
-        f" {pct('70.0')} \u2192 {pct('65.0')}."
-    )
-    assert words.worse_there(both[1], (nll, accuracy)) == ""
-    opening = "Calibrators that change predicted classes are compared by NLL of all classes: "
-    assert words.changers(Advice("vector", "vector", ()), both, nll, accuracy) == (
-        f"{opening}Vector scaling, 1.100 (uncalibrated 1.200), accuracy {pct('70.0')} \u2192"
-        f" {pct('72.0')}."
-    )
-    assert words.changers(Advice("vector", None, ()), both, nll, accuracy) == (
-        f"{opening}none clearly improves on uncalibrated scores (1.200)."
-    )
-    assert words.changers(None, both, nll, accuracy) == ""
-
-
-def test_a_lead_among_those_that_keep_predicted_classes_says_so() -> None:
-    # As in a table by ECE: temperature 2.5%, with lower ones below it that change classes.
-    shown = [NOTHING, GOOD, LUCKY]
-    picks, name = picks_of(shown, "event_nll"), NLL
-    lower = made("vector", (0.5, 0.2), (0.6, 0.41))
-    lowest = made("matrix", (0.5, 0.1), (0.6, 0.5))
-    higher = made("dirichlet", (0.5, 0.301), (0.6, 0.421))
-    equal = made("dirichlet", (0.5, 0.3001), (0.6, 0.4201))
-    said = words.conclusion(picks, 5, expert=False, keeping=True)
-    assert said == (
-        f"Lowest {name} in cross-validation of those that keep predicted classes: Temperature"
-        " scaling, 0.300 (uncalibrated 0.500)."
-    )
-    many = "change predicted classes"
-    for others, conditions, told in (
-        ([higher], (False, False), ""),
-        ([equal], (True, True), ""),
-        (
-            [lower],
-            (True, True),
-            "Vector scaling, which changes predicted classes, is lower: 0.200.",
-        ),
-        (
-            [lower, higher, lowest],
-            (True, True),
-            f"2 calibrators that {many} are lower, first of them Matrix scaling: 0.100.",
-        ),
-        ([lowest], (True, False), None),
-    ):
-        found = tuple(words.keeping_alone(picks, others, side) for side in ("crossed", "test"))
-        assert found == conditions
-        assert told is None or words.better_still(picks, others) == told
-    kept = picks_of([NOTHING, GOOD], "event_nll")
-    said = words.on_test(kept, [NOTHING, GOOD], same_data=False, keeping=True)
-    assert said.endswith(" No other that keeps predicted classes is clearly better there.")
-    bad = picks_of([NOTHING, BAD], "event_nll")
-    said = words.conclusion(bad, 5, expert=False, keeping=True)
-    assert said.startswith("No calibrator that keeps predicted classes improves on uncalibrated")
-
-
-def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
-    shown = [NOTHING, GOOD]
-    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
-    assert said == "Test set: 0.450 (uncalibrated 0.600). No other is clearly better there."
-    shown = [NOTHING, BAD]
-    nothing = picks_of(shown, "event_nll")
-    assert words.conclusion(nothing, 5, expert=False) == (
-        f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
-    )
-    said = words.on_test(nothing, shown, same_data=False)
-    assert said == "Test set: uncalibrated 0.600. No other is clearly better there."
-
-
-def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
-    close = made("isotonic", (0.5, 0.4), (0.6, 0.4499))
-    shown = [GOOD, close]
-    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
-    assert said.endswith("No other is clearly better there.")
-    level = made("temperature", (0.5, 0.4999), (0.6, 0.7))
-    shown = [NOTHING, level]
-    found = picks_of(shown, "event_nll")
-    assert words.conclusion(found, 5, expert=False) == (
-        f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
-    )
-    said = words.on_test(found, shown, same_data=False)
-    assert said == "Test set: uncalibrated 0.600. No other is clearly better there."
-    unlucky = made("temperature", (0.5, 0.3), (0.6, 0.7))
-    shown = [NOTHING, unlucky]
-    said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
-    assert said == (
-        "Test set: 0.700, worse than uncalibrated (0.600). No calibrator improves on"
-        " uncalibrated scores there."
-    )
-
-
-def test_calibrators_that_are_level_in_the_digits_shown_are_named_together() -> None:
-    rivals = [made(key, (0.5, 0.3004), (0.6, 0.44)) for key in ("platt", "beta", "isotonic")]
-    every = [NOTHING, GOOD, LUCKY, *rivals]
-    for level, named_ in (
-        (rivals[:1], "Temperature scaling and Platt scaling"),
-        (rivals[:2], "Temperature scaling, Platt scaling and Beta calibration"),
-        (rivals, "Temperature scaling, Platt scaling and 2 others"),
-    ):
-        shown = [NOTHING, GOOD, LUCKY, *level]
-        picks = picks_of(shown, "event_nll")
-        assert words.level_with(picks, shown) == level
-        assert words.conclusion(picks, 5, level, expert=False) == (
-            f"Lowest {NLL} in cross-validation: {named_}, 0.300 each (uncalibrated 0.500)."
-        )
-    said = words.on_test(picks_of(every, "event_nll"), every, rivals, same_data=False)
-    assert said.startswith("Test set: 0.450 for Temperature scaling (uncalibrated 0.600). ")
-    alone = picks_of([NOTHING, LUCKY, GOOD], "event_nll")
-    assert words.level_with(alone, [NOTHING, LUCKY, GOOD]) == []
-
-
-def test_all_that_are_written_alike_on_the_test_set_are_named() -> None:
-    rival = made("beta", (0.5, 0.3004), (0.6, 0.4201))
-    shown = [NOTHING, LUCKY, GOOD, rival]
-    said = words.on_test(picks_of(shown, "event_nll"), shown, [rival], same_data=False)
-    assert "Isotonic regression of the event and Beta calibration reach 0.420 there" in said
-
-
-def test_the_caption_counts_those_that_are_better_as_written() -> None:
-    measure = named("event_nll")
-    level = made("beta", (0.5, 0.4999), (0.6, 0.59))
-    shown = [NOTHING, LUCKY, GOOD, BAD, level]
-    said = words.dots_caption(measure, shown, ranks=True, intervals=False)
-    better = "Better than uncalibrated, to the digits shown:"
-    assert said == f"{better} 2 of 4 in cross-validation, 3 on the test set."
-    with_bars = words.dots_caption(measure, shown, ranks=True, intervals=True)
-    assert with_bars == f"{said} Error bars: 95% CI of the change."
-
-
 def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Contestant]) -> None:
     for measure in MEASURES:
         found = pick(contestants, measure)
@@ -450,39 +228,3 @@ def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Cont
         test = words.on_test(found, contestants, same_data=False)
         assert test.startswith("Test set: ")
         assert test.endswith(("there.", "on the test set is biased."))
-
-
-def test_changes_are_written_with_sign_unit_and_word() -> None:
-    change = Finding("ks_error", None, None, Interval(-0.05, 0.012), "no evidence")
-    row = Comparison(named("ks_error"), 0.06, 0.04)
-    assert words.change_words(change, row, 1_000) == (
-        f"{MINUS}2.0 pp",
-        f"{MINUS}5.0 to +1.2 pp",
-        "\u25cb no clear change",
-        "no-evidence",
-    )
-    blank = Finding("nll", None, None, None, "not comparable")
-    assert words.change_words(blank, Comparison(named("nll"), None, None), 1_000) == (
-        "\u2013",
-        "",
-        "\u2013 not comparable",
-        "not-comparable",
-    )
-    small = Finding("event_nll", None, None, Interval(-0.0004, -0.00021), "better")
-    row = Comparison(named("event_nll"), 0.0417, 0.0414)
-    assert words.change_words(small, row, 1_000)[:2] == (
-        f"{MINUS}0.0003",
-        f"{MINUS}0.0004 to {MINUS}0.0002",
-    )
-
-
-def test_costs_and_refusals_are_said() -> None:
-    assert (
-        words.fit_cost_sentence(21, 170, 5)
-        == "21 calibrators to fit (6 fits each), about 3 minutes."
-    )
-    assert words.fit_cost_sentence(1, 170, 5) == "1 calibrator to fit (6 fits), about 3 minutes."
-    assert words.working_on("vector", 3, 5) == "Vector scaling: fold 3 of 5"
-    assert words.working_on("vector", 0, 5) == "Vector scaling: on the whole calibration set"
-    assert words.refusal("spline", "<b>").endswith("\\<b\\>")
-    assert words.calibrators_label(8) == "Calibrators (8)"

@@ -7,7 +7,6 @@ from calibcore.evaluation import Side
 from dashboard.figures import mark_rows
 from dashboard.figures.graphs import gap_graph
 from dashboard.figures.palette import LIGHT
-from dashboard.views.ks_graphs.words import gap_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import result_of, side_of, trace
 
@@ -53,25 +52,3 @@ def test_the_cursor_marks_the_gap_of_the_same_rows(pair: tuple[Side, Side]) -> N
     total, hits = marks["a"].points["y"]
     assert marks["gap"].points["y"] == pytest.approx([total - hits, 0])
     assert f"{100 * side.curves.gap[place]:+.2f} pp" in marks["gap"].points["hovertemplate"]
-
-
-def test_the_caption_tells_its_end_and_whether_it_leaves_the_band() -> None:
-    off = side_of([0.5] * 400, [1, 0, 0, 0] * 100)
-    for expert in (False, True):
-        assert "leaves" in gap_caption(off, expert=expert)
-        assert "+25.0" in gap_caption(off, expert=expert)
-        assert "scores are too high in total, the KS error, 25.0%, equals" in gap_caption(
-            off, expert=expert
-        )
-    low = side_of([0.5] * 400, [0, 1, 1, 1] * 100)
-    assert (
-        "scores are too low in total, the KS error, 25.0%, equals the overall gap (Gupta"
-        in gap_caption(low)
-    )
-    both = side_of([0.3] * 400 + [0.7] * 400, [1, 0, 1, 0] * 100 + [1, 0, 0, 0] * 100)
-    assert "leaves" in gap_caption(both)
-    assert "KS error" not in gap_caption(both)
-    fine = side_of([0.5] * 400, [1, 0] * 200)
-    assert "KS error" not in gap_caption(fine)
-    assert "stays inside the grey band" in gap_caption(fine)
-    assert "0.0" in gap_caption(fine)

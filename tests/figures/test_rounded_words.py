@@ -38,13 +38,3 @@ def test_the_ks_error_is_given_with_its_range_where_ties_can_move_it(
         digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
         assert note.startswith(f"Scores are rounded to {digits}: ")
         assert f"the KS error may be {low}\u2013{high}%" in note
-
-
-def test_wrong_rows_at_the_ends_are_told_as_the_nll_rests_on_its_floor() -> None:
-    scores = [0.0, 1.0, 1.0, 0.25, 0.75]
-    assert "NLL" not in rounded_note(side_of(scores, [0, 1, 1, 0, 1]))
-    assert "1 row is wrong with a score of exactly" in rounded_note(
-        side_of(scores, [0, 1, 0, 0, 1])
-    )
-    assert "2 rows are wrong" in rounded_note(side_of(scores, [1, 1, 0, 0, 1]))
-    assert rounded_note(side_of([*scores, 0.12345], [1, 1, 0, 0, 1, 0])) == ""

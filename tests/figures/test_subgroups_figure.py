@@ -1,6 +1,7 @@
 """Subgroups drawn and written: the arrays and the numbers of the result, and nothing else."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from dashboard.views.subgroups import words
 from dashboard.views.subgroups.document import subgroup_table
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
+from tests.reviewed import check_reviewed
 
 TOP_1 = event_words(TopR(1), None)
 NAMES = ("day", "<b>night</b> $x$", "fog", "dusk")
@@ -124,37 +126,53 @@ def conclusion(
     return " ".join(words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen)))
 
 
-def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
+def rules() -> dict[str, list[str]]:
+    """What is said of subgroups, by what it is about."""
     before, after = screens()
-    error = f"{100 * before.ks_error[1]:.1f}"  # subgroups are sorted by it
-    assert error != f"{100 * before.mean_gap[1]:.1f}"
-    counted = "Miscalibrated subgroups by light: none of 3 after, 2 before (adjusted for 3 tests)."
-    assert conclusion((before, after)) == (
-        r"Worst by light before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
-        f" error {pct(error)}. {counted}"
-    )
-    assert conclusion((before, None)).startswith("Worst by light: light")
-    assert conclusion((before, None)).endswith(
-        "Miscalibrated subgroups by light: 2 of 3 (adjusted for 3 tests)."
-    )
-    # After calibration nothing is worst that is not found miscalibrated.
-    assert conclusion((before, after), after_first=True) == counted
-    assert "(p < 0.001, Holm)" in conclusion((before, after), expert=True)
-    assert "p <" not in conclusion((before, after))
-    assert "scores too high, KS error" in conclusion((before, after), prediction=False)
-    assert conclusion((after, None)) == "No miscalibration detected in any of 3 subgroups."
-    assert conclusion((after, after)) == (
-        "No miscalibration detected in any of 3 subgroups, before or after calibration."
-    )
+    alone, both, equal = (before, None), (before, after), (after, after)
+    by_truth, _ = screens(evaluate=False)
+    one_class = event_words(OneClass(1), None)
+    named = event_words(OneClass(1), ("No", "Yes"), "back_30d")
+    return {
+        "before and after": [
+            conclusion(both),
+            conclusion(both, after_first=True),
+            conclusion(both, expert=True),
+            conclusion(both, prediction=False),
+        ],
+        "one side": [conclusion(alone), conclusion((after, None)), conclusion(equal)],
+        "true classes": [conclusion((by_truth, None), by=names_of.TRUE)],
+        "dots": [words.dots_caption(before, after), words.dots_caption(before, None)],
+        "ranges of scores": [
+            *names_of.score_ranges([0.3, 0.9], [0.8, 1.0]),
+            *names_of.score_ranges([0.5, 0.99991], [0.9999, 1.0]),
+            # Ends next to 1 take no digits from the other ranges, and 1 alone is written as 100.
+            *names_of.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999]),
+            *names_of.score_ranges([1.0], [1.0]),
+        ],
+        "ranges of numbers": [
+            *names_of.range_names([1.0, 3.0], [2.00001, 4.0]),
+            *names_of.range_names([100_234.0, 100_834.0], [100_833.0, 101_433.0]),
+            *names_of.range_names([0.0, 12345.6], [12345.2, 2e5]),
+            *names_of.range_names([-1.0, 1.00001], [1.0, 1.00002]),
+            listed.number(1_234_567.0),
+        ],
+        "rows of a range": [
+            listed.range_sentence((60, 90), 200, 50, TOP_1),
+            listed.range_sentence((0, 100), 1, 1, one_class),
+            listed.range_sentence((3, 4), 0, 0, TOP_1),
+        ],
+        "the list of rows": [
+            f"{one.missed}: {listed.list_note((0, 100), 1500, one, 'Rows are numbered so.')}"
+            for one in (TOP_1, event_words(TopR(2), None), one_class, named)
+        ],
+        "a filter": [names_of.only_line("light = <i>", 312, 10_000)],
+    }
 
 
-def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
-    before, after = screens(evaluate=False)
-    said = conclusion((before, after), by=names_of.TRUE)
-    score, observed = 100 * before.mean_score[1], 100 * before.frequency.share[1]
-    assert said.startswith(r"Largest gap: true class \<b\>night")
-    assert f"mean score {pct(f'{score:.1f}')}, observed {pct(f'{observed:.1f}')}." in said
-    assert said.endswith(words.NOT_BY_TRUTH)
+def test_rules_say_what_was_reviewed() -> None:
+    lines = [line for about, says in rules().items() for line in (f"# {about}", *says)]
+    check_reviewed(Path(__file__).with_name("subgroups.txt"), lines)
 
 
 def rows_of(shown: Sequence[str], *given: Any, **how: Any) -> Any:
@@ -230,70 +248,3 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
     assert "1 subgroup has no rows" in note
     assert "adjusted for 3 tests" in words.about(before, expert=False)
     assert "Holm" in words.about(before, expert=True)
-
-
-def test_the_caption_counts_the_intervals_that_include_0() -> None:
-    before, after = screens()
-    was, now = (
-        int(((one.gap_low <= 0) & (one.gap_high >= 0))[before.rows > 0].sum())
-        for one in (before, after)
-    )
-    assert was < now
-    said = words.dots_caption(before, after)
-    assert said.endswith(f"{now} of 4 intervals include 0 after calibration, {was} before.")
-    assert words.dots_caption(before, None).endswith("include 0.")
-
-
-def test_ranges_are_written_with_digits_that_tell_them_apart() -> None:
-    assert names_of.score_ranges([0.3, 0.9], [0.8, 1.0]) == (
-        "30.0\u201380.0%",
-        "90.0\u2013100.0%",
-    )
-    close = names_of.score_ranges([0.5, 0.99991], [0.9999, 1.0])
-    assert close == ("50.00\u201399.99%", "99.99\u2013100.00%")
-    # Ends next to 1 take no digits from the other ranges, and 1 alone is written as 100.
-    crowded = names_of.score_ranges([0.3268, 0.97, 0.9999908], [0.97, 0.99990771, 0.99999999])
-    assert [text.removesuffix("%") for text in crowded] == [
-        "32.7\u201397.0",
-        "97.00\u201399.99",
-        "99.999080\u201399.999999",
-    ]
-    assert names_of.range_names([1.0, 3.0], [2.00001, 4.0]) == ("1 to 2", "3 to 4")
-    assert names_of.range_names([100_234.0, 100_834.0], [100_833.0, 101_433.0]) == (
-        "100234 to 100833",
-        "100834 to 101433",
-    )
-    assert names_of.range_names([0.0, 12345.6], [12345.2, 2e5]) == ("0 to 12345", "12346 to 200000")
-    assert listed.number(1_234_567.0) == "1234567"
-    assert names_of.score_ranges([1.0], [1.0]) == ("100.0%",)
-    assert names_of.range_names([-1.0, 1.00001], [1.0, 1.00002]) == (
-        f"{MINUS}1 to 1",
-        "1.00001 to 1.00002",
-    )
-
-
-def test_a_range_says_how_many_of_its_rows_are_wrong() -> None:
-    said = listed.range_sentence((60, 90), 200, 50, TOP_1)
-    assert said == f"200 rows with a score of 60\u201390%, 50 ({pct('25.0')}) wrong."
-    assert "without the event" in listed.range_sentence(
-        (0, 100), 1, 1, event_words(OneClass(1), None)
-    )
-    assert listed.range_sentence((3, 4), 0, 0, TOP_1).startswith("No row")
-
-
-def test_only_a_wrong_prediction_is_called_a_mistake() -> None:
-    assert "most confident mistakes first" in listed.list_note((0, 9), 9, TOP_1, "")
-    assert TOP_1.missed == "wrong"
-    for event in (TopR(2), OneClass(1)):
-        words = event_words(event, None)
-        note = listed.list_note((0, 100), 1500, words, "Rows are numbered so.")
-        for text in (words.missed, note):
-            assert "without the event" in text
-    named = event_words(OneClass(1), ("No", "Yes"), "back_30d")
-    assert r"without back\_30d \= Yes first" in listed.list_note((0, 9), 9, named, "")
-
-
-def test_the_data_line_says_which_rows_are_left() -> None:
-    assert names_of.only_line("light = <i>", 312, 10_000) == (
-        r"Filtered to light \= \<i\>: 312 of 10,000 rows."
-    )

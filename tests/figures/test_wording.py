@@ -21,7 +21,6 @@ from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
 from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
-from calibcore.samples import load_sample
 from calibcore.splines import Runout
 from calibcore.splits import Split
 from calibcore.verdict import DETECTION_LEVEL
@@ -65,6 +64,7 @@ from dashboard.texts.verdict import (
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of, verdict
+from tests.sample_sets import sample_sets
 
 TOP_1 = event_words(TopR(1), None)
 
@@ -603,11 +603,7 @@ def test_a_fault_that_the_ks_error_does_not_show_is_explained() -> None:
 @pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "perfect_synthetic"])
 def test_the_library_and_the_pages_come_to_one_verdict(sample: str) -> None:
     """`AuditResult.verdict` and the badge of the first page are words of the same facts."""
-    rows = load_sample(sample)
-    calibration, test = (
-        LogitSet(rows[f"logits_{part}"], rows[f"labels_{part}"]) for part in ("calibration", "test")
-    )
-    result = audit(Split(calibration, test), calibrator="temperature")
+    result = audit(Split(*sample_sets(sample)), calibrator="temperature")
     facts, sides = result.verdict, (result.test.before, result.test.after)
     before = side_badge(sides[0], prediction=True)
     after = side_badge(sides[1], prediction=True, before=sides[0])

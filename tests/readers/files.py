@@ -27,6 +27,16 @@ PROBABILITIES /= PROBABILITIES.sum(axis=1, keepdims=True)
 Array = NDArray[Any]
 
 
+def headed(heads: str, *columns: Any) -> bytes:
+    """Write a text table: its heads, and a line a row."""
+    rows = zip(*columns, strict=True)
+    return "\n".join([heads, *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+def table(**columns: Any) -> bytes:
+    return headed(",".join(columns), *columns.values())
+
+
 def npy(array: Array) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array)

@@ -8,6 +8,7 @@ import pytest
 from calibcore.data import LogitSet
 from calibcore.probabilities import softmax
 from dashboard.readers import Question, Upload, read
+from tests.readers.files import table
 
 N = 120
 RNG = np.random.default_rng(7)
@@ -21,12 +22,6 @@ SCORE = 1 / (1 + np.exp(-MARGIN))
 OUTCOME = (RNG.random(N) < SCORE).astype(int)
 OTHER = RNG.normal(size=N)
 AGES = RNG.integers(20, 90, N)
-
-
-def table(**columns: Any) -> bytes:
-    """Write a text table with a header."""
-    rows = zip(*columns.values(), strict=True)
-    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]).encode()
 
 
 def scored(data: bytes, **choices: Any) -> Upload:

@@ -1,25 +1,20 @@
 """Columns and arrays of classes told apart from what stands beside them, and their labels."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N, combined, npy, npz
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N, combined, headed, npy, npz
 
 NAMES = ("cat", "dog", "fox", "owl")
 TEXT = [NAMES[k] for k in LABELS]
 TOLD = [NAMES[k] for k in PROBABILITIES.argmax(axis=1)]
 RISK = PROBABILITIES[:, 1] + PROBABILITIES[:, 3]
 ILL = LABELS % 2
-
-
-def table(header: str, *columns: Iterable[object]) -> bytes:
-    rows = (",".join(map(str, row)) for row in zip(*columns, strict=True))
-    return "\n".join([header, *rows]).encode()
 
 
 def columns(values: Array = PROBABILITIES) -> list[list[float]]:
@@ -56,7 +51,7 @@ def test_a_class_is_no_further_number() -> None:
     ages = [30 + k % 7 for k in range(40)]
     weights = [0.5 + k % 3 / 10 for k in range(40)]
     for values, extra in ((PROBABILITIES, weights), (PROBABILITIES * 100, ages), (LOGITS, ages)):
-        data = table("cat,dog,fox,owl,extra,label", *columns(values), extra, TEXT)
+        data = headed("cat,dog,fox,owl,extra,label", *columns(values), extra, TEXT)
         upload = read("a.csv", data)
         assert logit_set(upload).class_names == NAMES
         assert upload.columns["rows"]["extra"].values.tolist() == extra
@@ -68,26 +63,26 @@ def test_shares_are_found_among_other_numbers(place: int) -> None:
     heads, values = list(NAMES), columns()
     heads.insert(place, "shift")
     values.insert(place, shift)
-    upload = read("a.csv", table(",".join([*heads, "label"]), *values, TEXT))
+    upload = read("a.csv", headed(",".join([*heads, "label"]), *values, TEXT))
     np.testing.assert_allclose(logit_set(upload).probabilities, PROBABILITIES, rtol=1e-12)
     assert upload.columns["rows"]["shift"].values.tolist() == shift
 
 
 def test_a_reference_class_stays_a_class() -> None:
     values = LOGITS - LOGITS[:, :1]
-    data = table("cat,dog,fox,owl,label", [0] * 40, *columns(values)[1:], TEXT)
+    data = headed("cat,dog,fox,owl,label", [0] * 40, *columns(values)[1:], TEXT)
     upload = read("a.csv", data)
     np.testing.assert_array_equal(logit_set(upload).logits, values)
 
 
 @pytest.mark.parametrize("extra", [[31, 40, 50], [1.5, 2.5, 3.5]])
 def test_one_events_scores_beside_other_numbers(extra: list[float]) -> None:
-    upload = read("a.csv", table("confidence,correct,age", [0.9, 0.6, 0.5], [1, 0, 1], extra))
+    upload = read("a.csv", headed("confidence,correct,age", [0.9, 0.6, 0.5], [1, 0, 1], extra))
     assert isinstance(upload.rows, EventScores)
     assert upload.rows.scores.tolist() == [0.9, 0.6, 0.5]
     assert upload.columns["rows"]["age"].values.tolist() == extra
     header = "age,confidence,pred,label,weight"
-    data = table(header, extra, [0.9, 0.6, 0.5], "aba", "aab", extra)
+    data = headed(header, extra, [0.9, 0.6, 0.5], "aba", "aab", extra)
     assert isinstance(read("a.csv", data).rows, EventScores)
 
 
@@ -95,14 +90,14 @@ def test_one_events_scores_beside_other_numbers(extra: list[float]) -> None:
 @pytest.mark.parametrize("heads", ["cat,dog,fox,owl", "prob_0,prob_1,prob_2,prob_3"])
 @pytest.mark.parametrize("values", [PROBABILITIES, LOGITS, LOGITS.round()])
 def test_a_column_that_counts_is_no_class(first: int, heads: str, values: Array) -> None:
-    data = table(f"n,{heads},label", range(first, 40 + first), *columns(values), LABELS)
+    data = headed(f"n,{heads},label", range(first, 40 + first), *columns(values), LABELS)
     upload = read("a.csv", data)
     assert logit_set(upload).n_classes == 4
     assert upload.uses["n"] == "left out"
 
 
 def test_a_count_beside_a_column_that_nothing_calls_a_score() -> None:
-    data = table("n,value,label", range(40), PROBABILITIES[:, 1].tolist(), LABELS % 2)
+    data = headed("n,value,label", range(40), PROBABILITIES[:, 1].tolist(), LABELS % 2)
     with pytest.raises(Question, match='column "value"') as caught:
         read("a.csv", data)
     rows = logit_set(read("a.csv", data, **caught.value.answers[0].change))
@@ -111,10 +106,10 @@ def test_a_count_beside_a_column_that_nothing_calls_a_score() -> None:
 
 @pytest.mark.parametrize("name", ["species", "iris", "anything"])
 def test_the_label_is_found_by_its_cells(name: str) -> None:
-    upload = read("a.csv", table(f"model,{name},cat,dog,fox,owl", TOLD, TEXT, *columns()))
+    upload = read("a.csv", headed(f"model,{name},cat,dog,fox,owl", TOLD, TEXT, *columns()))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
     assert f'Outcome: column "{name}".' in upload.notes
-    upload = read("a.csv", table(f"cat,dog,fox,owl,{name}", *columns(), TEXT))
+    upload = read("a.csv", headed(f"cat,dog,fox,owl,{name}", *columns(), TEXT))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
 
 
@@ -122,7 +117,7 @@ def test_the_label_is_found_by_its_cells(name: str) -> None:
 def test_a_column_of_labels_for_each_class(prefix: str) -> None:
     hot = np.eye(4, dtype=int)[LABELS]
     heads = ",".join([f"prob_{k}" for k in range(4)] + [f"{prefix}_{k}" for k in range(4)])
-    upload = read("a.csv", table(heads, *columns(), *hot.T))
+    upload = read("a.csv", headed(heads, *columns(), *hot.T))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
     assert "One-hot labels were turned into class numbers (40 rows)." in upload.repairs
     assert upload.uses[f"{prefix}_2"] == "label"
@@ -133,11 +128,11 @@ def test_two_labels_in_one_row_are_a_fault_of_that_row() -> None:
     hot[7] = [1, 0, 0, 1]
     heads = ",".join([f"prob_{k}" for k in range(4)] + [f"label_{k}" for k in range(4)])
     with pytest.raises(FileError, match="row 9"):
-        read("a.csv", table(heads, *columns(), *hot.T))
+        read("a.csv", headed(heads, *columns(), *hot.T))
 
 
 def test_a_score_and_a_prediction_wait_for_labels() -> None:
-    data = table("score,pred", PROBABILITIES[:, 1], LABELS % 2)
+    data = headed("score,pred", PROBABILITIES[:, 1], LABELS % 2)
     with pytest.raises(Question) as caught:
         read("a.csv", data)
     assert caught.value.answers[0].label == "No"
@@ -157,7 +152,7 @@ def test_a_score_and_a_prediction_wait_for_labels() -> None:
 @pytest.mark.parametrize("label", ["label", "species", "Wahre Klasse"])
 def test_names_of_classes_within_headings(heads: str, label: str) -> None:
     header = ",".join([label, *(heads.format(name) for name in NAMES), "prediction"])
-    upload = read("a.csv", table(header, TEXT, *columns(), TOLD))
+    upload = read("a.csv", headed(header, TEXT, *columns(), TOLD))
     assert logit_set(upload).class_names == NAMES
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
     assert upload.uses["prediction"] == "prediction"
@@ -169,31 +164,31 @@ def test_names_of_classes_within_headings(heads: str, label: str) -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_label_of_any_name_by_its_numbers(first: int) -> None:
     header = ",".join([*(f"p{k}" for k in range(4)), "churned", "sex"])
-    data = table(header, *columns(), LABELS + first, [k % 2 for k in range(N)])
+    data = headed(header, *columns(), LABELS + first, [k % 2 for k in range(N)])
     upload = read("a.csv", data)
     are(upload)
     assert upload.uses["churned"] == "label"
 
 
 def test_a_label_of_any_name_beside_one_score() -> None:
-    of_two(read("a.csv", table("score,churned", RISK, ILL)))
+    of_two(read("a.csv", headed("score,churned", RISK, ILL)))
     with pytest.raises(Question):
-        read("a.csv", table("score,churned", RISK, 1 - ILL))
+        read("a.csv", headed("score,churned", RISK, 1 - ILL))
     with pytest.raises(Question):
-        read("a.csv", table("score,sex", RISK, ILL))
+        read("a.csv", headed("score,sex", RISK, ILL))
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_numbered_texts_for_labels(first: int) -> None:
     texts = [f"LABEL_{k + first}" for k in LABELS]
-    data = table("label,logit_0,logit_1,logit_2,logit_3", texts, *columns(LOGITS))
+    data = headed("label,logit_0,logit_1,logit_2,logit_3", texts, *columns(LOGITS))
     assert "were read as their numbers (40 labels)" in are(read("a.csv", data), values=LOGITS)
 
 
 @pytest.mark.parametrize("numbers", [(0, 1, 2, 3), (-1, 0, 1, 2), (3, 1, 2, 0)])
 def test_classes_named_by_numbers(numbers: Sequence[int]) -> None:
     header = ",".join([*map(str, numbers), "label"])
-    upload = read("a.csv", table(header, *columns(), [numbers[k] for k in LABELS]))
+    upload = read("a.csv", headed(header, *columns(), [numbers[k] for k in LABELS]))
     are(upload)
     assert upload.class_names == tuple(map(str, numbers))
 
@@ -271,7 +266,7 @@ def test_what_is_neither_logits_nor_shares_is_asked_about() -> None:
 
 
 def test_logarithms_of_one_score_are_refused() -> None:
-    data = table("score,label", np.log(RISK), ILL)
+    data = headed("score,label", np.log(RISK), ILL)
     with pytest.raises(FileError, match="Expected a probability"):
         read("a.csv", data)
     assert read("a.csv", data, values="logits").values_kind == "logits"

@@ -13,7 +13,7 @@ from dashboard.readers import Upload, read
 from dashboard.readers.meaning import repeated
 from dashboard.readers.meaning.repeated import shared_rows
 from dashboard.samples import samples
-from tests.readers.files import Array, npz
+from tests.readers.files import Array, headed, npz
 
 N, K = 1200, 3
 
@@ -44,14 +44,8 @@ def two(calibration: tuple[Array, Array], test: tuple[Array, Array]) -> Upload:
     return read("a.npz", npz(compress=False, **dict(zip(names, calibration + test, strict=True))))
 
 
-def table(heads: str, *columns: Array) -> bytes:
-    return "\n".join(
-        [heads, *(",".join(map(str, row)) for row in zip(*columns, strict=True))]
-    ).encode()
-
-
 def with_column(name: str, column: Array, logits: Array = LOGITS, labels: Array = LABELS) -> Upload:
-    return read("a.csv", table(f"logit_0,logit_1,logit_2,label,{name}", *logits.T, labels, column))
+    return read("a.csv", headed(f"logit_0,logit_1,logit_2,label,{name}", *logits.T, labels, column))
 
 
 def test_nothing_is_said_of_good_files() -> None:
@@ -131,7 +125,7 @@ def test_a_column_that_equals_the_label() -> None:
     (doubt,) = with_column("odd", np.r_[(LABELS[:1] + 1) % K, LABELS[1:]]).doubts
     assert "known only after the outcome" in doubt
     words = np.array(["cat", "dog", "fox"])[LABELS]
-    (doubt,) = read("a.csv", table("cat,dog,fox,label,odd", *LOGITS.T, words, words)).doubts
+    (doubt,) = read("a.csv", headed("cat,dog,fox,label,odd", *LOGITS.T, words, words)).doubts
     assert doubt.startswith('Column "odd" equals the outcome')
 
 
@@ -145,11 +139,11 @@ def test_a_prediction_that_equals_the_label_or_is_of_other_columns() -> None:
         called = np.array(names)
         heads = f"{','.join(f'prob_{name}' for name in names)},label,pred"
         columns = (*softmax(LOGITS).T, called[LABELS], called[best])
-        assert read("a.csv", table(heads, *columns)).doubts == ()
+        assert read("a.csv", headed(heads, *columns)).doubts == ()
         few = LABELS < 2  # a prediction that no label is
-        some = table(heads, *(column[few] for column in columns))
+        some = headed(heads, *(column[few] for column in columns))
         assert not any("likeliest" in said for said in read("a.csv", some).doubts)
-    two_columns = table("p1,p0,y,pred", SCORES, 1 - SCORES, TRUTH, (SCORES > 0.5).astype(int))
+    two_columns = headed("p1,p0,y,pred", SCORES, 1 - SCORES, TRUTH, (SCORES > 0.5).astype(int))
     assert read("a.csv", two_columns).doubts == ()
     swapped = LOGITS[:, [1, 0, 2]]
     said = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f}% of the rows"
@@ -180,12 +174,12 @@ def of_turned(upload: Upload) -> list[str]:
 
 def test_a_score_of_the_other_class_is_doubted() -> None:
     for scores in (SCORES, RNG.permutation(SCORES), np.full(M, 0.3)):
-        assert of_turned(read("a.csv", table("score,label", scores, TRUTH), event="1")) == []
-    (said,) = of_turned(read("a.csv", table("score,label", 1 - SCORES, TRUTH), event="1"))
+        assert of_turned(read("a.csv", headed("score,label", scores, TRUTH), event="1")) == []
+    (said,) = of_turned(read("a.csv", headed("score,label", 1 - SCORES, TRUTH), event="1"))
     pairs = (1 - SCORES)[TRUTH == 1][:, np.newaxis] - (1 - SCORES)[TRUTH == 0]
     assert f"(AUC {np.mean(pairs > 0) + np.mean(pairs == 0) / 2:.2f}; 0.5 is chance)" in said
     assert said.endswith("choose that one as the event.")
-    assert of_turned(read("a.csv", table("score,label", 1 - SCORES, TRUTH), event="0")) == []
+    assert of_turned(read("a.csv", headed("score,label", 1 - SCORES, TRUTH), event="0")) == []
     (said,) = of_turned(one(np.column_stack([SCORES, 1 - SCORES]), TRUTH))
     assert said.endswith("or the columns are in the other order.")
 
@@ -194,7 +188,7 @@ def test_scores_that_are_low_where_the_prediction_is_right_are_doubted() -> None
     best = np.maximum(SCORES, 1 - SCORES)
     odds = np.where(TRUTH == 1, best, 1 - best)
     right, turned = (
-        of_turned(read("a.csv", table("confidence,correct", scores, TRUTH)))
+        of_turned(read("a.csv", headed("confidence,correct", scores, TRUTH)))
         for scores in (odds, 1 - odds)
     )
     assert right == []
@@ -241,16 +235,16 @@ def test_scores_of_exactly_zero_are_not_called_ones() -> None:
     draws = np.random.default_rng(8)
     scores = np.r_[np.ones(18), np.zeros(1774), draws.uniform(0.02, 0.98, 208)]
     labels = np.r_[np.ones(18), np.zeros(1774), draws.random(208) < scores[1792:]].astype(int)
-    (said,) = read("a.csv", table("p,y", scores, labels)).doubts
+    (said,) = read("a.csv", headed("p,y", scores, labels)).doubts
     assert said == (
         "The score is exactly 1 in 18 and exactly 0 in 1,774 of 2,000 rows (89.6% together): no"
         " calibrator can give rows of equal score different scores."
     )
     *_, said = read(
-        "a.csv", table("p_a,p_b,y", 1 - scores, scores, np.where(labels, "b", "a"))
+        "a.csv", headed("p_a,p_b,y", 1 - scores, scores, np.where(labels, "b", "a"))
     ).doubts
     assert said.startswith("The score of class b is exactly 1 in 18 and exactly 0 in 1,774 of")
-    (said,) = read("a.csv", table("p,y", scores[18:], labels[18:])).doubts
+    (said,) = read("a.csv", headed("p,y", scores[18:], labels[18:])).doubts
     assert said.startswith("The score is exactly 0 in 1,774 of 1,982 rows (89.5%): no calibrator")
 
 
@@ -289,17 +283,17 @@ def test_zeros_of_rounding_are_said_to_be_so(
 
 def test_values_moved_into_the_scale_are_counted() -> None:
     scores, labels = SCORES.copy(), TRUTH
-    assert not any("moved" in one for one in read("a.csv", table("p,y", scores, labels)).repairs)
+    assert not any("moved" in one for one in read("a.csv", headed("p,y", scores, labels)).repairs)
     scores[[3, 9, 11]] = 1.0000001, -1e-9, 1.0000004
     moved = "Values outside 0 to 1 in 3 rows (rows 5, 11, 13) of the file, by at most 4e-07,"
     for file in (
-        table("p,y", scores, labels),
-        table("confidence,correct", scores, labels),
-        table("p_0,p_1,y", 1 - scores, scores, labels),
+        headed("p,y", scores, labels),
+        headed("confidence,correct", scores, labels),
+        headed("p_0,p_1,y", 1 - scores, scores, labels),
     ):
         (said,) = [one for one in read("a.csv", file).repairs if "outside" in one]
         assert said == f"{moved} were moved to its ends."
-    six = table("p,y", np.r_[scores.round(6)[:9], 1.0000001, -1e-9], np.r_[labels[:9], 0, 1])
+    six = headed("p,y", np.r_[scores.round(6)[:9], 1.0000001, -1e-9], np.r_[labels[:9], 0, 1])
     assert not any("decimal" in said for said in read("a.csv", six).doubts)
 
 

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "hostile"
 
 if CORPUS.exists():
 
+    @pytest.mark.long
     def test_corpus(tmp_path: Path) -> None:
         report = tmp_path / "report.json"
         command = [

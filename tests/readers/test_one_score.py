@@ -7,7 +7,7 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import Array
+from tests.readers.files import Array, headed
 
 _RNG = np.random.default_rng(11)
 N = 200
@@ -16,11 +16,6 @@ ILL = (_RNG.uniform(size=N) < RISK).astype(int)
 ODDS = np.log(RISK / (1 - RISK)).round(6)
 PERCENT = (100 * RISK).round(4)
 AGE = _RNG.integers(30, 90, N)
-
-
-def table(heads: str, *columns: Any) -> bytes:
-    rows = zip(*columns, strict=True)
-    return "\n".join([heads, *(",".join(map(str, row)) for row in rows)]).encode()
 
 
 def is_risk(upload: Upload, risk: Array = RISK) -> None:
@@ -43,7 +38,7 @@ def asked(data: bytes, **choices: Any) -> Question:
     ],
 )  # fmt: skip
 def test_percent_beside_an_outcome(heads: str) -> None:
-    upload = read("a.csv", table(heads, PERCENT, ILL))
+    upload = read("a.csv", headed(heads, PERCENT, ILL))
     is_risk(upload)
     assert "Percentages were divided by 100 in all 200 rows." in upload.repairs
     name = heads.partition(",")[0]
@@ -53,19 +48,19 @@ def test_percent_beside_an_outcome(heads: str) -> None:
 @pytest.mark.parametrize("heads", ["linear_predictor,event", "log odds,died", "lp,outcome"])
 @pytest.mark.parametrize("shift", [0, -12, 12])
 def test_a_linear_predictor_beside_an_outcome(heads: str, shift: int) -> None:
-    upload = read("a.csv", table(heads, (ODDS + shift).round(6), ILL))
+    upload = read("a.csv", headed(heads, (ODDS + shift).round(6), ILL))
     is_risk(upload, 1 / (1 + np.exp(-ODDS - shift)))
     assert upload.values_kind == "logits"
 
 
 def test_an_outcome_stands_beside_further_columns() -> None:
     site = np.arange(N) % 3
-    is_risk(read("a.csv", table("age,risk_pct,site,died", AGE, PERCENT, site, ILL)))
+    is_risk(read("a.csv", headed("age,risk_pct,site,died", AGE, PERCENT, site, ILL)))
 
 
 @pytest.mark.parametrize("head", ["score", "risk_score"])
 def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
-    data = table(f"{head},label", PERCENT, ILL)
+    data = headed(f"{head},label", PERCENT, ILL)
     question = asked(data)
     said = [answer.label for answer in question.answers]
     assert said == ["Percentages", "Logits", "None of these"]
@@ -74,7 +69,7 @@ def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
 
 @pytest.mark.parametrize("heads", ["prob,label", "predicted_risk,outcome"])
 def test_one_number_above_1_does_not_divide_the_others_by_100(heads: str) -> None:
-    data = table(heads, [*(RISK / 20).round(6), 1.0, 5], [*ILL, 1, 1])
+    data = headed(heads, [*(RISK / 20).round(6), 1.0, 5], [*ILL, 1, 1])
     assert "(outside 0 to 1); in 1 row (row 203)" in str(asked(data))
     assert read("a.csv", data, leave_out=True).values_kind == "probabilities"
 
@@ -85,37 +80,37 @@ def test_one_number_above_1_does_not_divide_the_others_by_100(heads: str) -> Non
 )
 def test_what_is_only_near_a_risk_or_a_percentage_is_asked_about(head: str) -> None:
     """The words beside it speak against a percentage."""
-    data = table(f"{head},outcome", PERCENT, ILL)
+    data = headed(f"{head},outcome", PERCENT, ILL)
     assert asked(data).answers
     is_risk(read("a.csv", data, values="percentages", roles=((head, "score"),)))
 
 
 def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
     for head, likely in (("risk_pct", "Percentages"), ("lp", "Logits")):
-        question = asked(table(f"{head},died", RISK, ILL))
+        question = asked(headed(f"{head},died", RISK, ILL))
         said = [answer.label for answer in question.answers]
         assert said == [likely, "Probabilities", "None of these"]
-    is_risk(read("a.csv", table("risk_pct,died", RISK, ILL), values="probabilities"))
-    is_risk(read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))
+    is_risk(read("a.csv", headed("risk_pct,died", RISK, ILL), values="probabilities"))
+    is_risk(read("a.csv", headed("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))
 
 
 def test_the_only_column_beside_a_score_is_the_outcome() -> None:
     weak = np.arange(N) % 2
-    upload = read("a.csv", table("risk,gone", RISK, weak))
+    upload = read("a.csv", headed("risk,gone", RISK, weak))
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_array_equal(upload.rows.labels, weak)
-    is_risk(read("a.csv", table("Risiko,verstorben", RISK, np.array(["nein", "ja"])[ILL])))
+    is_risk(read("a.csv", headed("Risiko,verstorben", RISK, np.array(["nein", "ja"])[ILL])))
 
 
 def test_an_outcome_that_falls_with_the_score_is_asked_about() -> None:
-    data = table("risk,gone", RISK, 1 - ILL)
+    data = headed("risk,gone", RISK, 1 - ILL)
     first = asked(data).answers[0]
     assert first.change == {"event": "0"}
     is_risk(read("a.csv", data, **first.change))
 
 
 def test_logits_of_two_classes_are_no_score_and_outcome() -> None:
-    upload = read("a.csv", table("no,yes", ODDS, -2 * ODDS))
+    upload = read("a.csv", headed("no,yes", ODDS, -2 * ODDS))
     assert upload.piece is not None
     assert upload.piece.table is not None
     assert upload.piece.table.shape == (N, 2)
@@ -124,7 +119,7 @@ def test_logits_of_two_classes_are_no_score_and_outcome() -> None:
 
 def marked(count: int, mark: float, name: str = "prob") -> bytes:
     scores = np.where(np.arange(N) < count, mark, RISK)
-    return table(f"{name},label", scores, ILL)
+    return headed(f"{name},label", scores, ILL)
 
 
 @pytest.mark.parametrize(("count", "mark"), [(1, -1), (1, -999), (2, -0.01), (20, -1), (70, -999)])
@@ -143,7 +138,7 @@ def test_marks_for_missing_scores_are_asked_about(count: int, mark: float, name:
 def test_scores_of_which_many_are_within_0_to_1_are_doubted(width: float, *, doubted: bool) -> None:
     rng = np.random.default_rng(5)
     z = 0.5 + width * rng.normal(size=400)
-    data = table("score,label", z, (rng.uniform(size=400) < 1 / (1 + np.exp(-z))).astype(int))
+    data = headed("score,label", z, (rng.uniform(size=400) < 1 / (1 + np.exp(-z))).astype(int))
     upload = read("a.csv", data)
     assert upload.values_kind == "logits"
     within = f"{np.count_nonzero((z >= 0) & (z <= 1))} of 400 scores are within 0 to 1"
@@ -153,7 +148,7 @@ def test_scores_of_which_many_are_within_0_to_1_are_doubted(width: float, *, dou
 @pytest.mark.parametrize("highest", [5, 10, 20])
 def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
     marks = np.arange(N) % highest + 1
-    data = table("probability,label", marks, ILL)
+    data = headed("probability,label", marks, ILL)
     changes = [answer.change["values"] for answer in asked(data).answers]
     assert changes[:2] == ["none", "percentages"]
     with pytest.raises(FileError, match="Expected a probability for each rating"):
@@ -163,8 +158,8 @@ def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
 
 def test_logits_that_are_called_a_probability_are_doubted() -> None:
     said = 'The values are called "p", but some are outside 0 to 1 and were read as logits.'
-    assert said in read("a.csv", table("p,label", 3 * ODDS, ILL)).doubts
-    assert said not in read("a.csv", table("lp,label", 3 * ODDS, ILL)).doubts
+    assert said in read("a.csv", headed("p,label", 3 * ODDS, ILL)).doubts
+    assert said not in read("a.csv", headed("lp,label", 3 * ODDS, ILL)).doubts
 
 
 def test_points_that_no_heading_calls_logits_and_that_fit_none_are_asked_about() -> None:

@@ -14,18 +14,13 @@ import pytest
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, PROBABILITIES, Array, K, N, npz
+from tests.readers.files import LABELS, PROBABILITIES, Array, K, N, npz, table
 
 ORDER = np.argsort(-PROBABILITIES, axis=1, kind="stable")
 SORTED = np.take_along_axis(PROBABILITIES, ORDER, axis=1)
 NAMES: Array = np.array(["cat", "dog", "fox", "owl"])
 BEST, TOP = ORDER[:, 0], SORTED[:, 0]
 Writer = Callable[[str, str, Array, Array, Array], Upload]
-
-
-def text(columns: dict[str, Any]) -> bytes:
-    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
-    return "\n".join([",".join(columns), *rows]).encode()
 
 
 def are_shares(upload: Upload, names: Iterable[str] = NAMES) -> None:
@@ -66,7 +61,7 @@ def by_rank(heads: str, ranks: Sequence[int], names: Array = NAMES) -> dict[str,
 def test_columns_by_rank_of_all_classes_are_a_table(heads: str, first: int) -> None:
     columns = by_rank(heads, range(first, first + K))
     towns = ["Bonn", "Rome"] * 20
-    upload = read("a.csv", text({"true_label": NAMES[LABELS], **columns, "town": towns}))
+    upload = read("a.csv", table(**{"true_label": NAMES[LABELS], **columns, "town": towns}))
     are_shares(upload)
     assert list(upload.columns["rows"]) == ["town"]
 
@@ -74,7 +69,7 @@ def test_columns_by_rank_of_all_classes_are_a_table(heads: str, first: int) -> N
 def test_classes_that_are_numbers_are_in_their_order() -> None:
     names = np.array(["10", "9", "100", "0"])
     columns = by_rank("class_{0},prob_{0}", range(K), names)
-    upload = read("a.csv", text({"label": names[LABELS], **columns}))
+    upload = read("a.csv", table(**{"label": names[LABELS], **columns}))
     assert isinstance(upload.rows, LogitSet)
     assert upload.rows.class_names == ("0", "9", "10", "100")
     np.testing.assert_array_equal(
@@ -85,7 +80,7 @@ def test_classes_that_are_numbers_are_in_their_order() -> None:
 @pytest.mark.parametrize("n_ranks", [1, 2, 3])
 def test_columns_of_some_ranks_keep_the_first(n_ranks: int) -> None:
     columns = by_rank("top{0}_class,top{0}_prob", range(1, n_ranks + 1))
-    upload = read("a.csv", text({"label": NAMES[LABELS], **columns}))
+    upload = read("a.csv", table(**{"label": NAMES[LABELS], **columns}))
     are_hits(upload)
     told = any(f"Each row lists {n_ranks} of 4 or more" in said for said in upload.missing)
     assert told == (n_ranks > 1)
@@ -111,7 +106,7 @@ def as_parquet(classes: str, scores: str, order: Array, values: Array, truth: Ar
 
 def as_cells(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
     quoted = [[f'"{row}"' for row in part.tolist()] for part in (order, values)]
-    return read("a.csv", text({classes: quoted[0], scores: quoted[1], "label": truth}))
+    return read("a.csv", table(**{classes: quoted[0], scores: quoted[1], "label": truth}))
 
 
 def as_arrays(classes: str, scores: str, order: Array, values: Array, truth: Array) -> Upload:
@@ -186,7 +181,7 @@ def top_one(name: str, scores: Array = TOP) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["confidence", "max_prob", "msp", "certainty", "y_score", "p"])
 def test_the_confidence_of_the_prediction(name: str) -> None:
-    upload = read("a.csv", text(top_one(name)))
+    upload = read("a.csv", table(**top_one(name)))
     are_hits(upload)
     assert f'Score: column "{name}".' in upload.notes
 
@@ -202,7 +197,7 @@ def test_the_confidence_of_the_prediction(name: str) -> None:
 def test_predictions_in_other_words(heads: str) -> None:
     for truth, said in ((NAMES[LABELS], NAMES[BEST]), (LABELS, BEST)):
         made = dict(zip(heads.split(","), (truth, said, TOP), strict=True))
-        are_hits(read("a.csv", text({"x1": np.arange(N) % 7 - 0.5, **made})))
+        are_hits(read("a.csv", table(**{"x1": np.arange(N) % 7 - 0.5, **made})))
 
 
 @pytest.mark.parametrize("named", [("confidences", "predictions"), ("pred_score", "pred_label")])
@@ -216,14 +211,14 @@ def test_predictions_as_arrays(named: tuple[str, str]) -> None:
 
 def test_whether_the_prediction_was_right() -> None:
     for name in ("correct", "right"):
-        are_hits(read("a.csv", text({"confidence": TOP, name: (BEST == LABELS).astype(int)})))
+        are_hits(read("a.csv", table(**{"confidence": TOP, name: (BEST == LABELS).astype(int)})))
 
 
 @pytest.mark.parametrize(
     "name", ["uncertainty", "loss", "brier", "sample_weight", "p_error", "error_probability"]
 )
 def test_what_is_called_otherwise_is_no_confidence(name: str) -> None:
-    upload = read("a.csv", text(top_one(name, 1 - TOP)))
+    upload = read("a.csv", table(**top_one(name, 1 - TOP)))
     assert upload.piece is not None
     assert upload.uses[name] != "score"
 
@@ -232,7 +227,7 @@ def test_predictions_that_differ_by_capitals_or_a_full_stop_are_right() -> None:
     answers = NAMES[BEST].astype(object)
     answers[1::3] = [f"{name.title()}." for name in answers[1::3]]
     given = {"truth": NAMES[LABELS], "answer": answers, "confidence": TOP}
-    upload = read("a.csv", text(given), roles=(("answer", "prediction"),))
+    upload = read("a.csv", table(**given), roles=(("answer", "prediction"),))
     are_hits(upload)
     count = int((BEST == LABELS)[1::3].sum())
     (repair,) = [repair for repair in upload.repairs if "counted as" in repair]
@@ -241,7 +236,7 @@ def test_predictions_that_differ_by_capitals_or_a_full_stop_are_right() -> None:
 
 def test_classes_of_which_the_truth_has_both_spellings_are_two() -> None:
     classes = np.array(["cat", "Cat", "fox", "owl"])
-    upload = read("a.csv", text({"y_true": classes[LABELS], "y_pred": classes[BEST], "p": TOP}))
+    upload = read("a.csv", table(y_true=classes[LABELS], y_pred=classes[BEST], p=TOP))
     are_hits(upload)
     count = int((LABELS + BEST == 1).sum())
     assert count > 0
@@ -251,7 +246,7 @@ def test_classes_of_which_the_truth_has_both_spellings_are_two() -> None:
 def test_one_odd_word_among_right_and_wrong_is_asked_about() -> None:
     words = np.where(BEST == LABELS, "yes", "no").astype(object)
     words[3] = "maybe"
-    data = text({"confidence": TOP, "correct": words})
+    data = table(confidence=TOP, correct=words)
     with pytest.raises(Question, match=r'correct 1 \("maybe"\)'):
         read("a.csv", data)
     assert isinstance(read("a.csv", data, leave_out=True).rows, EventScores)
@@ -285,7 +280,7 @@ def test_one_row_per_sample_and_class_is_refused(order: str, names: str) -> None
     columns = list(_LONG.values())[-len(wanted) :]
     made = {name: of[_ORDERS[order]] for name, of in zip(wanted, columns, strict=True)}
     with pytest.raises(FileError, match=r"one row per sample and class.*pivot") as caught:
-        read("a.csv", text(made))
+        read("a.csv", table(**made))
     assert not isinstance(caught.value, Question)
 
 
@@ -300,7 +295,7 @@ _PLAYERS = {
 
 
 def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
-    data = text(_PLAYERS)
+    data = table(**_PLAYERS)
     with pytest.raises(Question, match=r'"result".*each value once') as caught:
         read("a.csv", data)
     yes, no = (answer.change for answer in caught.value.answers)
@@ -314,9 +309,9 @@ def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
 def test_classes_in_rows_are_evaluated_by_what_the_user_calls_the_outcome() -> None:
     marked = _LONG | {"true_label": _LONG["true_label"] == _LONG["pred_label"]}
     with pytest.raises(FileError, match="one row per sample and class"):
-        read("a.csv", text(marked))
+        read("a.csv", table(**marked))
     roles = (("true_label", "outcome"), ("confidence", "score"), ("pred_label", "group"))
-    rows = read("a.csv", text(marked), roles=roles).rows
+    rows = read("a.csv", table(**marked), roles=roles).rows
     assert isinstance(rows, LogitSet)
     assert rows.labels.sum() == N
 
@@ -331,15 +326,15 @@ _SAID = np.where(np.random.default_rng(10).random(400) < _SURE, _TRUE, (_TRUE + 
 @pytest.mark.parametrize("score", ["score", "p", "confidence"])
 def test_a_word_that_was_predicted_stands_beside_its_score(name: str, score: str) -> None:
     """Though some scores are below chance, as of classes that a beam search left out."""
-    table = {"token": np.arange(400), "gold": _TAGS[_TRUE], name: _TAGS[_SAID], score: _SURE}
-    rows = read("a.tsv", text(table)).rows
+    columns = {"token": np.arange(400), "gold": _TAGS[_TRUE], name: _TAGS[_SAID], score: _SURE}
+    rows = read("a.tsv", table(**columns)).rows
     assert isinstance(rows, EventScores)
     assert rows.hits.mean() == (_TRUE == _SAID).mean()
 
 
 def test_a_column_is_the_predicted_class_where_the_user_says_so() -> None:
     columns = {"y": _TRUE > 0, "x": _SAID > 0, "value": _SURE}
-    rows = read("a.csv", text(columns), roles=(("x", "prediction"), ("value", "score"))).rows
+    rows = read("a.csv", table(**columns), roles=(("x", "prediction"), ("value", "score"))).rows
     assert isinstance(rows, EventScores)
     assert rows.hits.mean() == ((_TRUE > 0) == (_SAID > 0)).mean()
 

@@ -10,8 +10,8 @@ from calibcore.data import EventScores, LogitSet
 from dashboard.readers import read
 from dashboard.readers.meaning.repeated import go_together, hashes_of, repeated
 from dashboard.readers.records import DEFAULTS, RawSet, Role
-from tests.readers.files import Array, npz
-from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax, table
+from tests.readers.files import Array, headed, npz
+from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax
 
 RAW: Mapping[Role, RawSet] = {"rows": RawSet(None, None)}
 SAID = "the same rows, scored twice"
@@ -119,15 +119,15 @@ def test_rows_of_one_id_are_counted() -> None:
     hits = (draws.random(600) < scores).astype(int)
     names = np.array([f"PT{k:04d}" for k in patients])
     for ids in (names, patients + 1001, patients * 7.0):
-        upload = read("a.csv", table("patient_id,visit,risk,event", ids, visits, scores, hits))
+        upload = read("a.csv", headed("patient_id,visit,risk,event", ids, visits, scores, hits))
         (said,) = upload.doubts
         assert said.startswith('600 rows of 60 patients (column "patient_id", up to 10 rows each).')
         assert "p-values are too small and confidence intervals too narrow" in said
         assert [*upload.columns["rows"]] == ["visit"]
-    ones = table("patient_id,risk,event", names[::10], scores[::10], hits[::10])
+    ones = headed("patient_id,risk,event", names[::10], scores[::10], hits[::10])
     assert not any("patients" in said for said in read("a.csv", ones).doubts)
     # Fewer than groups are cut into, and more than there are texts: never ranges of a number.
-    few = read("a.csv", table("branch_id,risk,event", patients % 15, scores, hits))
+    few = read("a.csv", headed("branch_id,risk,event", patients % 15, scores, hits))
     assert len(few.columns["rows"]["branch_id"].categories or ()) == 15
     assert few.doubts == ()
 
@@ -136,10 +136,10 @@ def test_numbers_that_start_again_are_no_ids() -> None:
     draws = np.random.default_rng(4)
     scores = softmax(draws.normal(size=(600, 2)))[:, 1]
     hits = (draws.random(600) < scores).astype(int)
-    again = table("index,p,y", np.tile(np.arange(200), 3), scores, hits)
+    again = headed("index,p,y", np.tile(np.arange(200), 3), scores, hits)
     assert read("a.csv", again).doubts == ()
     truth = np.tile(hits[:60], 10)
-    resamples = table(
+    resamples = headed(
         "id,fold,p,y", np.tile(np.arange(60), 10), np.arange(600) // 60, scores, truth
     )
     assert "600 rows of 60 IDs" in " ".join(read("a.csv", resamples).doubts)
@@ -158,7 +158,7 @@ def test_units_of_several_rows_by_their_names(heading: str, ids: str, says: bool
     scores = draws.random(600)
     hits = (draws.random(600) < scores).astype(int)
     names = np.array([ids.format(k) for k in draws.integers(100, 200, 600)])
-    doubts = read("a.csv", table(f"{heading},p,y", names, scores, hits)).doubts
+    doubts = read("a.csv", headed(f"{heading},p,y", names, scores, hits)).doubts
     assert any("take rows as independent" in doubt for doubt in doubts) == says
 
 
@@ -166,11 +166,11 @@ def test_values_of_one_grid_stay_doubted_where_rows_belong_together() -> None:
     draws = np.random.default_rng(4)
     scores = draws.random(120)
     hits = np.tile((draws.random(60) < scores[:60]).astype(int), 2)
-    data = table("pid,arm,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores, hits)
+    data = headed("pid,arm,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores, hits)
     for roles in ((), (("pid", "cluster"),)):
         said = " ".join(read("a.csv", data, roles=roles).doubts)
         assert 'Column "arm" has 2 values, each with the outcomes of the same 60 rows' in said
-    of_visits = table("pid,visit,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores,
+    of_visits = headed("pid,visit,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores,
                       (draws.random(120) < scores).astype(int))  # fmt: skip
     assert "scores are pooled" not in " ".join(read("a.csv", of_visits).doubts)
 
@@ -181,16 +181,16 @@ def test_loans_that_occur_twice() -> None:
     hits = (draws.random(600) < scores).astype(int)
     loans, rows = np.arange(600) + 50_000, np.r_[np.arange(600), np.arange(24) * 7]
     for names in (loans, np.array([f"L-{k}" for k in loans])):
-        data = table("loan_no,pd,default", names[rows], scores[rows], hits[rows])
+        data = headed("loan_no,pd,default", names[rows], scores[rows], hits[rows])
         (said,) = read("a.csv", data).doubts
         assert said.startswith(
             '624 rows of 600 loans: 24 of them occur more than once (column "loan_no"). 24 rows'
             " repeat another one cell by cell: keep each row once."
         )
-    (said,) = read("a.csv", table("pd,default", scores[rows], hits[rows])).doubts
+    (said,) = read("a.csv", headed("pd,default", scores[rows], hits[rows])).doubts
     assert said.startswith(f"24 of 624 rows {COPIES}")
     for decimals in (2, 3, 4):
-        coarse = table("pd,default", scores.round(decimals), hits)
+        coarse = headed("pd,default", scores.round(decimals), hits)
         assert COPIES not in " ".join(read("a.csv", coarse).doubts)
 
 
@@ -200,7 +200,7 @@ def test_persons_of_both_sets_are_counted() -> None:
     hits = (draws.random(600) < scores).astype(int)
     patients = np.r_[np.arange(40).repeat(10), np.arange(30, 50).repeat(10)]
     which = np.where(np.arange(600) < 400, "calibration", "test")
-    said = " ".join(read("a.csv", table("patient,set,p,y", patients, which, scores, hits)).doubts)
+    said = " ".join(read("a.csv", headed("patient,set,p,y", patients, which, scores, hits)).doubts)
     assert "400 rows of the calibration set of 40 patients" in said
     assert "10 of 20 patients of the test set are in the calibration set too" in said
 
@@ -222,7 +222,7 @@ def test_tests_of_visits_find_what_is_not_there() -> None:
     ids = np.arange(60).repeat(10)
     whole = [1.0] * 3, [0, 0, 1]
     more = np.r_[np.repeat(scores, 10)[:-3], whole[0]], np.r_[np.repeat(hits, 10)[:-3], whole[1]]
-    said = read("a.csv", table("patient,p,y", ids, *more)).doubts
+    said = read("a.csv", headed("patient,p,y", ids, *more)).doubts
     assert said[0].startswith("600 rows of 60 patients")
     assert said[1].startswith("The true class has probability 0 in 2 rows")
 

@@ -7,7 +7,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import Question, read
-from tests.readers.files import LABELS, PROBABILITIES, N, npz
+from tests.readers.files import LABELS, PROBABILITIES, N, npz, table
 
 NAMES = np.array(["cat", "dog", "fox", "owl"])
 BEST, TOP = PROBABILITIES.argmax(axis=1), PROBABILITIES.max(axis=1)
@@ -17,11 +17,6 @@ ROWS = np.arange(N)
 CHANCE = np.where(ROWS % 3 == 0, 0.3, 0.1) + np.where(ROWS % 2 == 0, 0.5, 0) + ROWS / 999
 ILL = ((ROWS % 2 == 0) ^ (ROWS % 7 == 0)).astype(int)
 DECIDED = (CHANCE > 0.5).astype(int)
-
-
-def table(**columns: Any) -> bytes:
-    rows = zip(*columns.values(), strict=True)
-    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]).encode()
 
 
 @pytest.mark.parametrize(

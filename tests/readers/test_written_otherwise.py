@@ -11,17 +11,13 @@ from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.recognition.features import says_event
 from dashboard.readers.refusal import Question
+from tests.readers.files import table
 from tests.readers.test_xlsx import of_rows
 
 N = 120
 _RNG = np.random.default_rng(5)
 RISK = np.round(_RNG.uniform(0.03, 0.97, N), 3).tolist()
 Y = (_RNG.random(N) < RISK).astype(int).tolist()
-
-
-def table(**columns: Any) -> bytes:
-    rows = zip(*columns.values(), strict=True)
-    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]).encode()
 
 
 def quoted(cells: list[Any]) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import calibcore
-from calibcore import AuditResult, CalibrationInputError, audit, calibrators, load_sample
+from calibcore import AuditResult, CalibrationInputError, audit, calibrators
 from calibcore.calibrators import (
     CATALOGUE,
     BetaCalibration,
@@ -21,7 +21,7 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from calibcore.events import OneClass
 from calibcore.splits import Split
 from calibcore.summary import Summary, audit_groups
@@ -29,13 +29,13 @@ from dashboard.report.library import _method as named
 from dashboard.settings import allowed_values
 from tests.marks import first_and_long
 from tests.report.test_report import SCHEMA, block
+from tests.sample_sets import sample_sets
 
 SPLINE = CATALOGUE[0].make()
 
 
 def audited(**asked: Any) -> AuditResult:
-    data = load_sample("three_garments")
-    return audit(data["logits_test"], data["labels_test"], **asked)
+    return audit(sample_sets("three_garments")[1], **asked)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,7 @@ def test_scores_of_one_event_are_reported_as_html(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_two_sets_are_reported_as_two(tmp_path: Path) -> None:
-    sample = load_sample("three_garments")
-    calibration, test = (
-        LogitSet(sample[f"logits_{name}"], sample[f"labels_{name}"])
-        for name in ("calibration", "test")
-    )
-    split = Split(calibration, test)
-    result = audit(split, calibrator=SPLINE)
+    result = audit(Split(*sample_sets("three_garments")), calibrator=SPLINE)
     result.report(tmp_path / "report.json")
     document = json.loads((tmp_path / "report.json").read_text("utf-8"))
     rows = block(document, "data", "rows")
@@ -130,7 +124,7 @@ def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize("calibrator", [None, "beta"])
 def test_json_has_the_audit_s_verdict_and_table(tmp_path: Path, calibrator: str | None) -> None:
     rng = np.random.default_rng(0)
-    scores, ward = rng.uniform(0.2, 0.8, 4000), rng.choice(["a", "b"], 4000)
+    scores, ward = rng.uniform(0.2, 0.8, 4000).round(2), rng.choice(["a", "b"], 4000)
     hits = rng.random(4000) < np.where(ward == "a", scores - 0.1, scores + 0.05)
     result = audit(scores, hits, groups=pd.Series(ward, name="ward"), calibrator=calibrator)
     result.report(tmp_path / "report.json")

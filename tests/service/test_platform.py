@@ -31,8 +31,9 @@ def installed(folder: Path) -> Path:
 
 
 @linux
+@pytest.mark.long
 @pytest.mark.browser
-@pytest.mark.parametrize("fresh", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("fresh", [False, True])
 def test_who_signs_in_behind_nginx_has_a_file_audited(
     browser: Browser, tmp_path: Path, *, fresh: bool
 ) -> None:

@@ -11,10 +11,9 @@ from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method
 from calibcore.calibrators.base import FittedCalibrator
 from calibcore.data import LogitSet
 from calibcore.probabilities import softmax
-from dashboard.readers import read
-from dashboard.samples import samples
 from tests import reference
 from tests import reference_score_maps as slow
+from tests.sample_sets import sample_sets
 
 BY_KEY = {method.key: method for method in CATALOGUE}
 CLASSES = [m for m in CATALOGUE if m.acts_on == "classes"]
@@ -22,15 +21,6 @@ RNG = np.random.default_rng(5)
 LABELS = RNG.integers(0, 3, 60)
 LOGITS = np.round(2 * np.eye(3)[LABELS] + RNG.normal(scale=2, size=(60, 3)), 1)
 OTHER = np.round(RNG.normal(scale=2, size=(20, 3)), 1)
-
-
-@pytest.fixture(scope="module")
-def cities() -> Split[LogitSet]:
-    sample = next(one for one in samples() if one.name == "city_country_100")
-    upload = read(f"{sample.name}.npz", sample.read_bytes())
-    assert isinstance(upload.calibration, LogitSet)
-    assert isinstance(upload.test, LogitSet)
-    return Split(upload.calibration, upload.test)
 
 
 def one_class(key: str, options: dict[str, Any], k: int, asked: float) -> float:
@@ -73,11 +63,12 @@ def test_options_of_one_vs_rest_forms_are_those_of_each_class(
     ],
 )
 def test_the_event_and_one_vs_rest_differ_on_a_hundred_classes(
-    cities: Split[LogitSet], key: str, options: dict[str, Any], ece: float, ks: float
+    key: str, options: dict[str, Any], ece: float, ks: float
 ) -> None:
-    found = audit(cities, event=TopR(1), calibrator=BY_KEY[key].make(**options)).test
-    assert found.compare("ece").after == pytest.approx(ece, abs=5.1e-5)
-    assert found.compare("ks_error").after == pytest.approx(ks, abs=5.1e-5)
+    split, calibrator = Split(*sample_sets("city_country_100")), BY_KEY[key].make(**options)
+    result = audit(split, event=TopR(1), calibrator=calibrator).test
+    assert result.compare("ece").after == pytest.approx(ece, abs=5.1e-5)
+    assert result.compare("ks_error").after == pytest.approx(ks, abs=5.1e-5)
 
 
 def test_the_ensemble_can_come_before_isotonic() -> None:

@@ -42,6 +42,8 @@ OF_SCORES = [case for case in CASES if case not in OF_CLASSES]
 of_classes = pytest.mark.parametrize(("method", "options"), OF_CLASSES, ids=named)
 of_scores = pytest.mark.parametrize(("method", "options"), OF_SCORES, ids=named)
 
+SCHEMA = jsonschema.Draft202012Validator(json_schema())
+
 
 def fit(calibrator: Any, *rows: Any) -> Any:
     further = (np.zeros(len(rows[0]), dtype=int),) if isinstance(calibrator, GroupMap) else ()
@@ -122,8 +124,7 @@ def test_what_is_written_keeps_the_schema(method: Method, options: Options) -> N
     rows = (logits, labels)
     if (method, options) in OF_SCORES:
         rows = (1 / (1 + np.exp(-logits[:, 0])), labels == 0)
-    written = fit(method.make(**options), *rows).to_json()
-    jsonschema.validate(json.loads(written), json_schema())
+    SCHEMA.validate(json.loads(fit(method.make(**options), *rows).to_json()))
 
 
 NOT_LOGITS: tuple[tuple[Any, Any, str], ...] = (

@@ -311,7 +311,7 @@ def few_events(rng: np.random.Generator, kind: str) -> EventScores:
 def test_calibrated_rows_with_few_hits_are_seldom_beyond_their_limits(kind: str) -> None:
     keys = ("ks_error", "ece_equal_mass", "mean_gap", "calibration_slope", "auroc")
     measures = tuple(one for one in METRICS if one.key in keys)
-    rng, n_sets = np.random.default_rng(1), 200
+    rng, n_sets = np.random.default_rng(1), 100
     beyond = dict.fromkeys(keys, 0)
     for seed in range(n_sets):
         event = few_events(rng, kind)
@@ -325,7 +325,7 @@ def test_calibrated_rows_with_few_hits_are_seldom_beyond_their_limits(kind: str)
             known = reference(null[one.key], value, one.ideal)
             low, high = known.central if one.better == "nearer" else (-math.inf, known.upper)
             beyond[one.key] += not low <= value <= high
-    assert max(beyond.values()) <= 0.1 * n_sets, beyond  # 5%, and three deviations of 200 sets
+    assert max(beyond.values()) <= 0.12 * n_sets, beyond  # 5%, and three deviations of 100 sets
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
