@@ -15,6 +15,7 @@ from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
 from dashboard.texts import learn as words
+from dashboard.widgets.links import TEACHING
 from tests.browser.axe import findings
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
@@ -368,6 +369,35 @@ def test_the_bar_above_lights_learn_on_every_page_that_teaches(open_page: OpenPa
     for page in (learn, laboratory, overview):
         settle(page)
     assert ground(laboratory) == ground(learn) != ground(overview)
+
+
+def test_no_way_between_the_pages_that_teach_looks_like_the_page_itself(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("teachers")
+    settle(page)
+    ways = page.locator(".st-key-teaching a")
+    looks = ways.evaluate_all(
+        "all => all.map(one => [getComputedStyle(one).backgroundColor,"
+        " getComputedStyle(one.querySelector('p')).fontWeight])"
+    )
+    assert len(looks) == len(TEACHING)
+    assert len({tuple(look) for look in looks}) == 1
+
+
+@pytest.mark.parametrize("key", ["luck", "ks"])
+def test_play_stands_in_line_with_the_buttons_beside_it(open_page: OpenPage, key: str) -> None:
+    page = open_page(f"learn?lesson={key}&answers=shown")
+    settle(page)
+    lesson = next(one for one in LESSONS if one.key == key)
+    name = lesson.draw_open or "60 rows"
+    boxes = [
+        page.get_by_text(text, exact=True).locator("xpath=ancestor-or-self::button").bounding_box()
+        for text in (words.PLAY, name)
+    ]
+    play, other = (box for box in boxes if box is not None)
+    for side in ("y", "height"):
+        assert play[side] == pytest.approx(other[side], abs=0.6)
 
 
 def test_lessons_have_the_whole_width_where_a_page_with_a_panel_was_before(

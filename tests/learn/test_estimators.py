@@ -97,6 +97,7 @@ def test_the_table_has_the_lowest_first() -> None:
     assert len(rows) == len(ESTIMATES)
     shown = [float(row[2].split()[0]) for row in rows]
     assert shown == sorted(shown)
+    assert "in brackets the 10th\u201390th percentile of the errors" in words.NOTE
     slow = Slow(zhang_world(0.5, -1.5))
     distance = slow.mean(lambda s, p: abs(s - p))
     own = {

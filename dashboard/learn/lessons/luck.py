@@ -263,7 +263,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> LessonPic
         colour = palette.frequency if is_network else palette.text
         names.append(pictures.label(text, 0, 1, colour, **place, align="left"))
     figure = pictures.picture(
-        "Gap between cumulative score and outcomes",
+        "Cumulative gap",
         traces,
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),

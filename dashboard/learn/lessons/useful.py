@@ -278,6 +278,7 @@ def _diagrams(factor: str, palette: Palette) -> LessonPicture:
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),
         names=names,
+        margin=pictures.margin(58, 34, 46) | {"r": 6},  # room for four names on a phone
         **axes,
     )
     fullest = int(forecaster(BASE).bins.counts.max())
