@@ -6,9 +6,10 @@ from functools import cache
 
 import pytest
 
-from dashboard.learn.laboratory import PRESETS, Result, result_of
+from calibcore.synthetic import World
+from dashboard.learn.laboratory import PRESETS, LaboratoryModel, Result, result_of
 from dashboard.texts import laboratory as words
-from tests.reference_worlds import Slow
+from tests.reference_worlds import Slow, frequency_at
 
 each_model = pytest.mark.parametrize("name", PRESETS)
 
@@ -76,3 +77,58 @@ def test_what_is_called_true_elsewhere_is_that_of_the_table(name: str) -> None:
 def test_the_event_is_as_frequent_as_the_slider_of_the_base_rate_says(name: str) -> None:
     rate = Slow(PRESETS[name].model).mean(lambda _s, p: p)
     assert 100 * rate == pytest.approx(PRESETS[name].rate, abs=5e-4)
+
+
+LOW, HIGH = (0.1, 0.3), (0.7, 0.9)
+
+
+def true_gaps(*scores: float, slope: int = 100, shift: int = 0, wave: int = 0) -> list[float]:
+    """Score minus true frequency, of a model of two classes that else is perfectly calibrated."""
+    curve = LaboratoryModel(slope=slope, shift=shift, wave=wave).model.curve
+    return [score - frequency_at(curve, score) for score in scores]
+
+
+def test_what_is_said_beside_each_slider_of_the_curve_is_so() -> None:
+    said = words.HELP
+    assert said["slope"].endswith("Below 1: scores too extreme. Above 1: not extreme enough.")
+    for slope, sign in ((90, 1), (110, -1)):  # too extreme: too low scores below 50%
+        assert all(sign * gap < 0 for gap in true_gaps(*LOW, slope=slope))
+        assert all(sign * gap > 0 for gap in true_gaps(*HIGH, slope=slope))
+    assert said["shift"].endswith("Below 0: scores too high. Above 0: too low.")
+    assert min(true_gaps(*LOW, *HIGH, shift=-1)) > 0 > max(true_gaps(*LOW, *HIGH, shift=1))
+    assert said["wave"].endswith("too low below 50% and too high above it, or the reverse.")
+    for wave in (1, -1):
+        assert all(wave * gap < 0 for gap in true_gaps(*LOW, wave=wave))
+        assert all(wave * gap > 0 for gap in true_gaps(*HIGH, wave=wave))
+
+
+def test_what_is_said_beside_the_sliders_of_the_scores_is_so() -> None:
+    assert words.HELP["sharpness"].endswith("0: all alike.")
+    assert len(set(World(sharpness=0).draw(50, seed=1).event.scores.tolist())) == 1
+    assert "At 0 they stay around 50%, and the event is as frequent as" in words.HELP["rate"]
+    slow = Slow(LaboratoryModel(rate=0, slope=100, shift=10).model)
+    assert slow.mean(lambda s, _p: s) == pytest.approx(0.5, abs=1e-9)
+    assert slow.mean(lambda _s, p: p) > 0.6
+
+
+def test_what_is_said_of_the_classifier_of_zhang_2020_is_so() -> None:
+    assert words.HELP["beta0"].endswith(
+        "log-odds are \u03b20 + \u03b21 x; true ones are \u22122 x."
+    )
+    for x in (-2.0, -0.4, 1.5):
+        score, true = (1 / (1 + math.exp(-odds)) for odds in (0.5 - 1.5 * x, -2 * x))
+        (found,) = PRESETS["zhang"].model.frequency([score])
+        assert found == pytest.approx(true)
+    assert words.HELP["beta1"] == (
+        "\u22122 with \u03b20 = 0 is perfectly calibrated; nearer to 0: not extreme enough."
+    )
+    worlds = {
+        beta1: LaboratoryModel(form="zhang", beta0=0, beta1=beta1).model for beta1 in (-20, -15)
+    }
+    for score in (*LOW, *HIGH):
+        assert worlds[-20].frequency([score])[0] == pytest.approx(score)
+        assert (worlds[-15].frequency([score])[0] > score) == (score > 0.5)
+    less, better = (slow_truths(name)["KDE-ECE"][0] for name in ("zhang", "zhang_better"))
+    assert less > better
+    names = [words.PRESETS[name] for name in ("zhang", "zhang_better")]
+    assert names == ["Zhang 2020, less calibrated", "Zhang 2020, better calibrated"]
