@@ -129,7 +129,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-qr_"]) { display: none; }
   [data-testid="stMain"] kbd { display: none; }
-  [data-testid="stMain"] [data-variant="segmented_control"] { padding-inline: 0.6rem; }
+  [data-testid="stMain"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }
   .st-key-verdict h3 { padding-block: 0.25rem; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }

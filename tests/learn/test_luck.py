@@ -289,7 +289,8 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
     )
     assert shown.note.endswith(said) == bool(lucky)
     picture = shown.pictures[0]
-    named = ", ".join(str(k + 1) for k in beyond) or "none"
+    numbers = ", ".join(str(k + 1) for k in beyond)
+    named = f"picture{'s' if len(beyond) > 1 else ''} {numbers}" if beyond else "no picture"
     assert picture.text.startswith(f"Orange, picture {found.place + 1}: the network. The other 5")
     assert picture.text.endswith(f"up to {100 * found.limit:.1f}%. Beyond it: {named}.")
     _, *table = shown.numbers
