@@ -13,6 +13,7 @@ from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph
 from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.texts import laboratory as words
+from tests import reference
 from tests.reference_worlds import Slow
 
 STUDY = EstimatorStudy(
@@ -120,6 +121,15 @@ def test_the_table_has_the_lowest_first() -> None:
                 place = share * (len(errors) - 1)
                 before, after = errors[int(place)], errors[int(place) + 1]
                 assert written == pytest.approx(before + (place % 1) * (after - before), abs=0.006)
+
+
+def test_names_say_how_many_bins_there_are() -> None:
+    event = zhang_world(0.5, -1.5).draw(64, seed=[0, 64, 0]).event
+    rows = event.scores.tolist(), [int(hit) for hit in event.hits]
+    for key, binning in (("ece", "equal_width"), ("ece_equal_mass", "equal_mass")):
+        slow = reference.ece(*rows, 15, binning)
+        assert STUDY.sizes[0].of(key)[0] == pytest.approx(slow)
+        assert re.findall(r"\d+", words.NAMES[key] + words.SHORT_NAMES[key]) == ["15", "15"]
 
 
 class StoppedError(Exception):

@@ -327,9 +327,9 @@ def _counts(
     cutoff = _share(sides[0][1].cutoff)
     high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
     if len(sides) > 1:
-        places = {"xref": "paper", "xanchor": "right"}
+        corner = {"xref": "paper", "xanchor": "right"}
         names += [
-            pictures.label(f"{sign} {side}", x, 0.9 * high, colour, **places)
+            pictures.label(f"{sign} {side}", x, 0.9 * high, colour, **corner)
             for sign, x, (side, _), (colour, _) in zip(
                 "\u25a8\u25a0", (0.8, 1), sides, looks, strict=True
             )
