@@ -81,6 +81,9 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 :root:has(.st-key-teaching) [data-testid="stTopNavLink"][href$="/learn"] {
   background: rgba(146, 164, 200, 0.25); font-weight: 600;
 }
+/* The page that is shown stands there as text, so none of these links is where one is. */
+.st-key-teaching [data-testid="stPageLink-NavLink"]:not(:hover) { background: none; }
+.st-key-teaching [data-testid="stPageLink-NavLink"] :is(span, p) { font-weight: 400; }
 /* A card is its link: it takes clicks wherever they fall. */
 [class*="st-key-card_"] { position: relative; }
 [class*="st-key-card_"] [data-testid="stElementContainer"]:has(a) { position: static; }
@@ -90,10 +93,15 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 [class*="st-key-card_"] img { width: 144px; max-width: none; }
 [class*="st-key-card_"] a p { white-space: normal; }
 [class*="st-key-card_"]:hover { border-color: var(--under); }
-.play { margin: 0 0 0.3rem; }
+[data-testid="stMain"] [data-testid="stMarkdownContainer"] :not(pre) > code { font-size: 0.9em; }
+.play { margin: 0; }
 :is(.slides, .play) button {
   font: inherit; color: inherit; background: none; padding: 0.25rem 0.75rem; cursor: pointer;
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem;
+}
+.play button { min-height: 2rem; padding-block: 0; }
+[data-testid="stElementContainer"]:has([data-testid="stButton"]) ~ * .play button {
+  min-height: 2.5rem;
 }
 .st-key-own_choices button { min-height: 4.5rem; }
 .st-key-own_choices button p { font-size: 1.25rem; }
@@ -123,6 +131,8 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-qr_"]) { display: none; }
   [data-testid="stMain"] kbd { display: none; }
+  [data-testid="stMain"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }
+  .st-key-verdict h3 { padding-block: 0.25rem; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }
   [class*="st-key-card_"] > :first-child { width: 80px !important; min-width: 0; flex: none; }

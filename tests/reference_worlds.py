@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import brentq, root
 from scipy.stats import norm
 
 from calibcore.synthetic import HandCurve, LogOddsCurve, World
+from calibcore.validation import Floats
 
 FAR = 9.0
 """Standard deviations beyond which a normal distribution holds 1e-19 of all rows."""
@@ -19,9 +20,13 @@ def logistic(odds: float) -> float:
     return 1 / (1 + math.exp(-odds)) if odds > 0 else math.exp(odds) / (1 + math.exp(odds))
 
 
+def odds_of(score: float) -> float:
+    return math.log(score / (1 - score))
+
+
 def frequency_at(curve: LogOddsCurve | HandCurve, score: float) -> float:
     if isinstance(curve, LogOddsCurve):
-        odds = math.log(score / (1 - score))
+        odds = odds_of(score)
         wave = curve.wave * math.sin(2 * math.pi * score)
         return logistic(curve.shift + curve.slope * odds + wave)
     steps = len(curve.handles) - 1
@@ -34,7 +39,7 @@ def pooled_at(world: World, score: float) -> float:
     p = frequency_at(world.curve, score)
     if p in (0, 1):
         return p
-    odds = math.log(p / (1 - p))
+    odds = odds_of(p)
     return (logistic(odds - world.group_shift) + logistic(odds + world.group_shift)) / 2
 
 
@@ -87,6 +92,10 @@ class Slow:
             brentq(off, grid[k], grid[k + 1]) for k in range(3000) if values[k] * values[k + 1] < 0
         ]
 
+    def ks(self) -> float:
+        """Largest gap of the running totals, which is where the scores cross the truth."""
+        return max(abs(self.gap(high=place)) for place in [*self.places(), math.inf])
+
     def binned(self, edges: list[float]) -> list[tuple[float, float]]:
         """Return the share of rows and the gap of each bin between log-odds."""
         return [
@@ -104,6 +113,60 @@ class Slow:
         (centre,) = self.centres
         inner = [centre + self.spread * norm.ppf(k / n_bins) for k in range(1, n_bins)]
         return self.binned([-math.inf, *inner, math.inf])
+
+    def intercept(self) -> float:
+        """What to add to all log-odds for the mean score to be the frequency."""
+
+        def off(shift: float) -> float:
+            return self.mean(lambda s, p: logistic(shift + odds_of(s)) - p)
+
+        return float(brentq(off, -20, 20))
+
+    def slope(self) -> float:
+        """Of the logistic regression of the event on the log-odds, with an intercept of its own."""
+
+        def off(line: Floats, /) -> list[float]:
+            def miss(s: float, p: float) -> float:
+                return logistic(line[0] + line[1] * odds_of(s)) - p
+
+            return [self.mean(miss), self.mean(lambda s, p: miss(s, p) * odds_of(s))]
+
+        return float(root(off, [0.0, 1.0]).x[1])
+
+    def slices(self, n: int) -> list[tuple[float, float, float]]:
+        """Score, frequency and share of rows of n slices of each normal, lowest score first."""
+        width, slices = 2 * FAR / n, []
+        for centre in self.centres:
+            for k in range(n):
+                z = -FAR + width * (k + 0.5)
+                score = self.score(centre + self.spread * z)
+                share = norm_density(z) * width / len(self.centres)
+                slices.append((score, pooled_at(self.world, score), share))
+        return sorted(slices)
+
+    def auroc(self) -> float:
+        """Share of pairs of an event and another row in which the event has the higher score."""
+        events = others = in_order = 0.0
+        for _, p, share in self.slices(10_000):
+            in_order += p * share * (others + (1 - p) * share / 2)
+            events += p * share
+            others += (1 - p) * share
+        return in_order / (events * others)
+
+    def blurred(self, sigma: float) -> float:
+        """Add up the sizes of the gap, blurred by a Gaussian that turns back once at 0 and at 1."""
+        score, p, share = np.array(self.slices(1_000)).T
+        images, steps = (score, -score, 2 - score), 500
+        total = 0.0
+        for k in range(steps):
+            x = (k + 0.5) / steps
+            reached = sum(np.exp(-(((x - one) / sigma) ** 2) / 2) for one in images)
+            total += abs(float(((p - score) * share) @ reached))
+        return total / steps / sigma / math.sqrt(2 * math.pi)
+
+    def smooth_ece(self) -> float:
+        """The width of the blur that is as large as what it leaves, from 0.005 on."""
+        return float(brentq(lambda sigma: self.blurred(sigma) - sigma, 0.005, 0.5, xtol=1e-7))
 
 
 def norm_density(z: float) -> float:

@@ -1,6 +1,7 @@
 """Questions with two answers for "Your own calibration", read from a file of their own."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -172,6 +173,11 @@ def _code_in(line: str) -> str:
     return text.rpartition(":")[2] if ":" in text else text
 
 
+def _holds_several(line: str) -> bool:
+    """Return whether a line has more than one code, of which one would be lost."""
+    return sum(answers_of(word) is not None for word in re.split(r"[^A-Za-z]+", line)) > 1
+
+
 @dataclass(frozen=True)
 class PastedCodes:
     """Codes that were pasted, one a line."""
@@ -209,7 +215,7 @@ def collect(text: str) -> PastedCodes:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        answers = answers_of(_code_in(line))
+        answers = None if _holds_several(line) else answers_of(_code_in(line))
         if answers is None:
             refused.append(number)
             continue

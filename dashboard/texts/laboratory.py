@@ -53,13 +53,14 @@ HELP = {
     "sharpness": "How far scores lie from their centre. 0: all alike.",
     "rate": "How often the event happens. The scores adapt, as far as the curve allows. At 0 they"
     " stay around 50%, and the event is as frequent as the curve makes it.",
-    "slope": "In log-odds. Below 1: scores too extreme. Above 1: not extreme enough.",
+    "slope": "In log-odds, before the wave is added. Below 1: scores too extreme. Above 1: not"
+    " extreme enough.",
     "shift": "In log-odds. Below 0: scores too high. Above 0: too low.",
     "wave": "In log-odds: too low below 50% and too high above it, or the reverse.",
     "beta0": "A shift: the score's log-odds are \u03b20 + \u03b21 x; true ones are \u22122 x.",
     "beta1": "\u22122 with \u03b20 = 0 is perfectly calibrated; nearer to 0: not extreme enough.",
     "groups": "In log-odds, from one group to the other: half above the curve, half below.",
-    "hand": "Or click in the first picture.",
+    "hand": "Or click a grey dot in the first picture.",
     "seed": "The same seed and numbers give the same rows, on any machine.",
     "classes": "With more than two, the event is that the top prediction is correct.",
 }

@@ -29,6 +29,9 @@ NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
 NEXT, BEFORE, FURTHER = "Next", "Previous", "After the lessons"
 NEXT_LESSON, LAST_LESSON = "Next: {name}", "This is the last lesson. Go on with:"
+ANSWER = "Answer to the question"
+"""Said of its figures, which stay where they are when the controls are moved."""
+
 RIGHT = "Yes."
 OTHER = "Not quite. The answer is: {answer}."
 
@@ -56,9 +59,9 @@ def guessed(
     ``if_right``: what a right guess is called.
     """
     if guess is None:
-        return f"Computed: **{answer}**"
+        return f"{ANSWER}: **{answer}**"
     verdict = {True: f" ({if_right})", False: " (not quite)", None: ""}[right]
-    return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
+    return f"Your guess: **{guess}**{verdict} · {ANSWER}: **{answer}**"
 
 
 def takeaway(text: str) -> str:
@@ -122,7 +125,10 @@ HIDE_OFFERED = {
     "numbers": "Table of numbers", "lessons": "Ways to other lessons",
 }  # fmt: skip
 OPEN = "Open it"
-SET = "For other positions of the controls: open the lesson, move the controls, copy its address."
+SET = (
+    "For other positions of the controls: open the lesson, skip the guess, move the controls, copy"
+    " its address. After a guess, the address would give it to everybody."
+)
 OWN = "The same twenty questions for all, in Your own calibration:"
 NO_LOCK = (
     "A link is not a lock: anyone who types `answers=after` into the address sees the answer. For"

@@ -84,7 +84,9 @@
     }
     // This computer's own name leads nobody else anywhere, so that its pages are named alone.
     const local = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
-    const shown = local ? location.pathname + location.search : location.href;
+    const place = new URL(location.href);
+    for (const own of ['guess', 'done']) { place.searchParams.delete(own); }  // of one person
+    const shown = local ? place.pathname + place.search : place.href;
     const address = wrapped(shown.replace(/(.{90})/g, '$1 '), width - 2 * GAP);
     texts(svg, address, GAP, y, style.color, false);
     const height = y + address.length * LINE + GAP;

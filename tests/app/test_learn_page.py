@@ -330,6 +330,16 @@ def test_a_line_up_is_guessed_again_after_each_draw() -> None:
     assert words.guessed(answer_of(luck.LESSON, **state)) in shown(page)
 
 
+def test_the_picture_before_the_answer_is_that_of_the_question() -> None:
+    lesson = next(one for one in LESSONS if one.key == "large")
+    moved = {"slope": "1.6", "shift": "1"}
+    page = open_lesson(lesson="large", **moved)
+    assert lesson.show(start_of(lesson, revealed=False)).sentence in shown(page)
+    page.button(key="skip_large").click().run()
+    assert lesson.show(start_of(lesson, chosen=moved)).sentence in shown(page)
+    assert {"lesson", *moved} == set(page.query_params)
+
+
 def test_a_link_to_a_line_up_does_not_give_it_away() -> None:
     assert is_asked(open_lesson(lesson="luck", draw="3", rows="500"))
     assert not is_asked(open_lesson(lesson="luck", draw="3", rows="500", guess="2"))

@@ -165,6 +165,8 @@ def check_sound(page: Page, title: str) -> None:
         if title == "Subgroups" and width == min(SCREEN):
             table = page.locator(".st-key-subgroups_table").first
             assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
+        if title == "Reliability":
+            assert page.locator(".js-plotly-plot").first.evaluate(_FOOT) <= FIRST_SCREEN[width]
         if title in ADVISED:
             assert advice(page).evaluate(_FOOT) <= FIRST_SCREEN[width], (title, width)
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
-from scipy.stats import norm
 
 from calibcore.calibrators import (
     ByGroup,
@@ -41,7 +40,7 @@ from calibcore.synthetic import (
 )
 from calibcore.tally import expected_tally, tally
 from calibcore.validation import Floats
-from tests.reference_worlds import FAR, Slow, frequency_at, logistic, norm_density, pooled_at
+from tests.reference_worlds import Slow, frequency_at, logistic, norm_density
 
 MEASURES = {one.key: one for one in METRICS if isinstance(one, EventMeasure)}
 
@@ -101,7 +100,7 @@ def test_ks_and_kuiper_are_the_integrals(name: str) -> None:
     slow = Slow(WORLDS[name])
     gaps = [0.0, *(slow.gap(high=place) for place in [*slow.places(), math.inf])]
     truth = WORLDS[name].truth()
-    assert_allclose(truth.ks, max(map(abs, gaps)), atol=5e-6)
+    assert_allclose(truth.ks, slow.ks(), atol=5e-6)
     assert_allclose(truth.measure("kuiper"), max(gaps) - min(gaps), atol=1e-5)
     assert_allclose(truth.curves.ks_error, truth.ks, atol=1e-12)
 
@@ -152,17 +151,20 @@ def test_corp_parts_of_a_rising_truth(name: str) -> None:
     assert_allclose(truth.measure("discrimination"), spread, atol=5e-6)
 
 
-@pytest.mark.parametrize("name", ["too extreme", "wave", "five classes"])
+@NAMES
 def test_auroc_is_the_double_integral(name: str) -> None:
-    world, slow = WORLDS[name], Slow(WORLDS[name])
-    z = np.linspace(-FAR, FAR, 40_001)
-    scores = [slow.score(slow.centres[0] + slow.spread * one) for one in z]
-    p, mass = np.array([pooled_at(world, s) for s in scores]), norm.pdf(z) * (z[1] - z[0])
-    misses = np.cumsum((1 - p) * mass)
-    above = (p * mass * (misses - (1 - p) * mass / 2)).sum()
-    assert_allclose(
-        world.truth().measure("auroc"), above / (p @ mass) / ((1 - p) @ mass), atol=1e-6
-    )
+    assert_allclose(WORLDS[name].truth().measure("auroc"), Slow(WORLDS[name]).auroc(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in WORLDS if name != "diagonal"])
+def test_smooth_ece_intercept_and_slope_are_solved_over_the_integrals(name: str) -> None:
+    truth, slow = WORLDS[name].truth(), Slow(WORLDS[name])
+    for key, expected in (
+        ("smooth_ece", slow.smooth_ece()),
+        ("calibration_intercept", slow.intercept()),
+        ("calibration_slope", slow.slope()),
+    ):
+        assert_allclose(truth.aim(key), expected, atol=5e-6, err_msg=key)
 
 
 @NAMES

@@ -189,6 +189,24 @@ def test_the_sentence_and_what_is_added_up() -> None:
     assert said.note.endswith(f"of {best[1]} after: not exactly 10%, by luck of these patients.")
 
 
+def test_each_bar_has_its_count_and_the_key_its_look() -> None:
+    before, after, hits = rows()
+    figure = shown(9).pictures[1].figure
+    *counts, first, second = figure.layout.annotations
+    named = iter(counts)
+    for bar, scores in zip(figure.data, (before, after), strict=True):
+        called = [(score >= 0.1, hit) for score, hit in zip(scores, hits, strict=True)]
+        expected = [called.count(one) for one in ((True, 1), (True, 0), (False, 1))]
+        assert list(bar.y) == expected
+        for x, count in zip(bar.x, expected, strict=True):
+            name = next(named)
+            assert (name.text, name.x, name.y) == (f"{count:,}", x, count)
+    assert (first.text, second.text) == ("\u25a8 before", "\u25a0 after")
+    looks = [(bar.marker.color, bool(bar.marker.pattern.shape)) for bar in figure.data]
+    assert looks == [(first.font.color, True), (second.font.color, False)]
+    assert first.y > max(name.y for name in counts)
+
+
 def test_nothing_of_the_answer_is_sent_before() -> None:
     before = shown(revealed=False)
     assert len(before.pictures) == 1

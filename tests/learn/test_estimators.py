@@ -1,5 +1,8 @@
 """The study of estimators in pictures and words."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,8 @@ from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph
 from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.texts import laboratory as words
+from tests import reference
+from tests.reference_worlds import Slow
 
 STUDY = EstimatorStudy(
     tuple(redraw_estimates(zhang_world(0.5, -1.5), n, 30, seed=0) for n in (64, 256, 1_024))
@@ -93,10 +98,38 @@ def test_the_table_has_the_lowest_first() -> None:
     assert len(rows) == len(ESTIMATES)
     shown = [float(row[2].split()[0]) for row in rows]
     assert shown == sorted(shown)
-    kernel = next(row for row in rows if row[0] == "KDE-ECE")
-    low, high = (100 * STUDY.error_quantile("kde_ece", share)[1] for share in (0.1, 0.9))
-    mean = 100 * STUDY.mean_error("kde_ece")[1]
-    assert kernel[3] == f"{mean:.2f} pp ({low:.2f}\u2013{high:.2f})"
+    assert "in brackets the 10th\u201390th percentile of the errors" in words.NOTE
+    slow = Slow(zhang_world(0.5, -1.5))
+    distance = slow.mean(lambda s, p: abs(s - p))
+    own = {
+        "debiased_ece": math.sqrt(slow.mean(lambda s, p: (s - p) ** 2)),
+        "smooth_ece": slow.smooth_ece(),
+        "ks_error": slow.ks(),
+    }
+    keys = {name: key for key, name in words.NAMES.items()}
+    for name, truth, *cells in rows:
+        key = keys[name]
+        aim = own.get(key, distance)
+        assert float(truth.removesuffix("%")) == pytest.approx(100 * aim, abs=0.00501)
+        for cell, size in zip(cells, STUDY.sizes, strict=True):
+            errors = sorted(100 * abs(one - aim) for one in size.of(key).tolist())
+            mean, low, high = (float(one) for one in re.findall(r"[\d.]+", cell))
+            assert cell == f"{mean:.2f} pp ({low:.2f}\u2013{high:.2f})"
+            assert mean == pytest.approx(math.fsum(errors) / len(errors), abs=0.006)
+            for written, share in ((low, 0.1), (high, 0.9)):
+                # Between the two nearest of the sorted errors, in proportion.
+                place = share * (len(errors) - 1)
+                before, after = errors[int(place)], errors[int(place) + 1]
+                assert written == pytest.approx(before + (place % 1) * (after - before), abs=0.006)
+
+
+def test_names_say_how_many_bins_there_are() -> None:
+    event = zhang_world(0.5, -1.5).draw(64, seed=[0, 64, 0]).event
+    rows = event.scores.tolist(), [int(hit) for hit in event.hits]
+    for key, binning in (("ece", "equal_width"), ("ece_equal_mass", "equal_mass")):
+        slow = reference.ece(*rows, 15, binning)
+        assert STUDY.sizes[0].of(key)[0] == pytest.approx(slow)
+        assert re.findall(r"\d+", words.NAMES[key] + words.SHORT_NAMES[key]) == ["15", "15"]
 
 
 class StoppedError(Exception):

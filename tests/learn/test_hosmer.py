@@ -161,10 +161,12 @@ def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, mod
 
     low, high = ends(model)
     sentence = shown(rows, model).sentence
-    assert f"O/E shows the size of an error: it is {low:.2f} to {high:.2f} in 95% of" in sentence
+    digits = 3 if model == "clustered" else 2
+    ends_of = f"{low:.{digits}f} to {high:.{digits}f}"
+    assert f"O/E shows the size of an error: it is {ends_of} in 95% of" in sentence
     if model == "clustered":
         near, far = ends("right")
-        assert f"independent it would be {near:.2f} to {far:.2f}: a 95% CI that" in sentence
+        assert f"independent it would be {near:.3f} to {far:.3f}: a 95% CI that" in sentence
         assert f"**{(high - low) / (far - near):.1f} times too narrow**" in sentence
     bars, level = shown(rows, model).pictures[0].figure.data
     assert bars.x[[0, -1]].tolist() == pytest.approx([0.025, 0.975])

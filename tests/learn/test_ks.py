@@ -12,6 +12,7 @@ from dashboard.learn.laboratory import PRESETS
 from dashboard.learn.lesson import start_of
 from dashboard.learn.lessons import ks
 from dashboard.texts.numbers import percent
+from dashboard.views.ks_graphs.words import FRACTILE_CURSOR, VIEW
 from tests import reference
 from tests.learn.reference import Rows, at_temperature, ks_error
 
@@ -116,6 +117,7 @@ def test_the_middle_of_all_rows_is_where_a_walk_finds_it() -> None:
     rows = ordered("all")
     total, _ = walked(rows, len(rows) // 2)
     note = ks.show(start_of(ks.LESSON)).note
+    assert f"({VIEW}, {FRACTILE_CURSOR.removesuffix(' (%)')} 50%)" in note
     assert f"the middle of all {len(rows):,} rows? (At {100 * total / len(rows):.1f}%.)" in note
 
 

@@ -99,6 +99,8 @@ def test_each_model_has_a_name_whatever_is_drawn(name: str) -> None:
     model = PRESETS[name]
     assert preset_of(LaboratoryModel(**vars(model) | {"seed": 9, "draw": 4, "rows": 50})) == name
     assert words.PRESETS[name] in words.sample(model).title
+    if model.classes > 2:
+        assert words.PRESETS[name].endswith(f", {model.classes} classes")
 
 
 @pytest.mark.parametrize("name", PRESETS)

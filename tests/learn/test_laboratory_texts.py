@@ -379,7 +379,12 @@ def test_handles_stand_at_their_scores_and_each_place_above_can_be_clicked() -> 
 
 def test_the_spread_is_drawn_within_its_axis_and_its_title_counts_the_draws() -> None:
     model = replace(PRESETS["overconfident"], rows=100)
-    drawn = lab_pictures.spread(redraws_of(model), result_of(model), LIGHT).figure
+    picture = lab_pictures.spread(redraws_of(model), result_of(model), LIGHT)
+    drawn = picture.figure
+    assert picture.text == (
+        "Thick: the middle half of the draws; thin: 95% of them. Diamond: these rows. Upright mark:"
+        " what is aimed at."
+    )
     low, high = drawn.layout.xaxis.range
     reached = [x for one in drawn.data for x in one.x if not math.isnan(x)]
     assert low < min(reached) < 0 < max(reached) < high

@@ -289,7 +289,8 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
     )
     assert shown.note.endswith(said) == bool(lucky)
     picture = shown.pictures[0]
-    named = ", ".join(str(k + 1) for k in beyond) or "none"
+    numbers = ", ".join(str(k + 1) for k in beyond)
+    named = f"picture{'s' if len(beyond) > 1 else ''} {numbers}" if beyond else "no picture"
     assert picture.text.startswith(f"Orange, picture {found.place + 1}: the network. The other 5")
     assert picture.text.endswith(f"up to {100 * found.limit:.1f}%. Beyond it: {named}.")
     _, *table = shown.numbers
@@ -306,6 +307,23 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
         )
     for band in picture.figure.data[::2]:
         assert {abs(y) for y in band.y} == {found.limit}
+
+
+def test_six_pictures_stand_in_two_lines_and_share_the_names_of_their_axes() -> None:
+    layout = luck.show(state(100)).pictures[0].figure.layout.to_plotly_json()
+    for k in range(6):
+        number = "" if k == 0 else str(k + 1)
+        across, up = layout[f"xaxis{number}"], layout[f"yaxis{number}"]
+        name = "Rows, lowest score first" if k == 4 else ""  # below the middle one
+        assert (across["title"]["text"], across["showticklabels"]) == (name, k == 4)
+        assert across["tickvals"] == [0, 0.5, 1]
+        assert (up["title"]["text"], up["showticklabels"]) == (
+            ("Gap", True) if k in {0, 3} else ("", False)
+        )
+        (left, right), (low, high) = across["domain"], up["domain"]
+        assert left - k % 3 / 3 == pytest.approx(0, abs=0.03)
+        assert right - left == pytest.approx(1 / 3, abs=0.03)
+        assert high < 0.5 if k > 2 else low > 0.5
 
 
 def test_how_often_counts_what_a_loop_over_its_own_draws_counts() -> None:

@@ -67,6 +67,13 @@ def test_lines_that_are_no_code_are_named_and_repeated_ones_count_once() -> None
     assert words.refused(own.collect(good)) == words.repeated(own.collect(good)) == ""
 
 
+def test_a_line_with_two_codes_loses_none_in_silence() -> None:
+    good, other = "ABCDEFGHIJKLMNOPQRST", "BBCDEFGHIJKLMNOPQRST"
+    for line in (f"Anna: {good}, Bob: {other}", f"you?code={good} you?code={other}"):
+        found = own.collect(line)
+        assert (found.people, found.refused) == ((), (1,))
+
+
 def test_too_many_codes_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "MOST_CODES", 2)
     found = own.collect("\n".join("A" * 19 + letter for letter in "ABCDE"))

@@ -96,12 +96,19 @@ def test_the_answer_and_the_sentence() -> None:
         f"**2\u00d7**: ECE {100 * twice.ece:.1f}%, Brier score {twice.brier:.3f}" in shown.sentence
     )
     assert "(better), NLL" in shown.note
-    for sum_of in re.findall(r"(0[\d.]+) \u2212 (0[\d.]+) \+ (0[\d.]+) = (0\.\d+)", shown.note):
-        lost, gained, base, score = map(float, sum_of)
-        assert lost - gained + base == pytest.approx(score, abs=0.0016)  # each is rounded
+    sums = re.findall(r"(0[\d.]+) \+ (0[\d.]+) = (0\.\d+)", shown.note)
+    assert len(sums) == 3
+    for sum_of in sums:
+        lost, remaining, score = map(float, sum_of)
+        assert lost + remaining == pytest.approx(score, abs=1e-9)  # also after rounding
         assert f"{score:.3f}" in {row[2] for row in shown.numbers} | {
             row[3] for row in shown.numbers
         }
+    parts = useful.forecaster(useful.NETWORK).parts
+    refinement = parts.uncertainty - parts.discrimination
+    assert sums[0][1] == f"{refinement:.3f}"
+    assert f"({parts.uncertainty:.3f}), minus" in shown.note
+    assert f"*discrimination* ({parts.discrimination:.3f})" in shown.note
     assert "(worse)" in shown.note
     assert len(shown.numbers) == len(useful.FACTORS) + 1
 

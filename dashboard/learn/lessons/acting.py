@@ -321,12 +321,19 @@ def _counts(
         bar["marker"] = bar["marker"] | {"pattern": {"shape": pattern, "size": 8}}
         traces.append(bar)
         for place, count in zip(places, counts, strict=True):
-            text = f"{count:,}" if len(sides) == 1 else f"{side}<br>{count:,}"
-            names.append(pictures.label(text, place, count, palette.text, xanchor="center"))
+            names.append(pictures.label(f"{count:,}", place, count, palette.text, xanchor="center"))
         sentences.append(_added(side, at, ratio))
     whom = "Example: " if ratio is None else f"{N_ROWS:,} patients, "
     cutoff = _share(sides[0][1].cutoff)
     high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
+    if len(sides) > 1:
+        corner = {"xref": "paper", "xanchor": "right"}
+        names += [
+            pictures.label(f"{sign} {side}", x, 0.9 * high, colour, **corner)
+            for sign, x, (side, _), (colour, _) in zip(
+                "\u25a8\u25a0", (0.8, 1), sides, looks, strict=True
+            )
+        ]
     ticks = {"tickvals": [0, 1, 2], "ticktext": COUNTED}
     figure = pictures.picture(
         f"{whom}visited above a risk of {cutoff}",

@@ -143,8 +143,9 @@ def _compared(result: Result, k: int) -> str:
     gap = difference(float(bins.frequency[k]), float(bins.mean_score[k]), "share", n)
     match int(result.diagram.off[k]):
         case 0:
-            size = points(gap, n, signed=True)
-            luck = f": the gap of **{size}** may be luck" if round(gap, 3) else ""
+            side = "high" if gap > 0 else "low"
+            luck = f": too {side} by **{points(abs(gap), n)}**, which may be luck"
+            luck = luck if round(gap, 3) else ""
             return f"inside that interval{luck}"
         case sign:
             side = "high" if sign > 0 else "low"

@@ -232,8 +232,9 @@ def _note(before: Parts, word: str, most: str) -> str:
     """Say what is possible, and where a draw does not show what most show."""
     together, *groups = before
     possible = (
-        f"Over all of these scores, a group could be off by up to {most} percentage points on"
-        " average; one with few of the rows at a score, by more."
+        f"At a score of 50% it could be {100 * most_at(0.5):.0f} percentage points; over all of"
+        f" these scores, up to {most} on average. A group with few of the rows at a score could be"
+        " off by more."
     )
     if together.is_detected:
         luck = "With this draw, luck moves even all rows together off the diagonal. Draw again."

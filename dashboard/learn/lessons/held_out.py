@@ -309,7 +309,8 @@ LESSON = Lesson(
     key=KEY,
     title="Fit here, evaluate there",
     question=f"Two calibrators are fitted on **{FEW} predictions**: temperature scaling (one"
-    " number) and isotonic regression (steps). Which scores are best on **other rows**?",
+    " number) and isotonic regression (steps). Which scores are best, by the Brier score, on"
+    " **other rows**?",
     guess=ChoiceGuess(GUESSES),
     controls=(
         Steps("rows", "Calibration rows", {str(n): f"{n:,}" for n in SIZES}, str(FEW)),

@@ -172,14 +172,15 @@ def show(state: State) -> LessonView:
 def _sentence(model: str, n_rows: int, result: Result, alone: Result) -> str:
     """``alone``: of a calibrated model whose patients are independent."""
     (low, high), (near, far) = result.ends, alone.ends
-    too_narrow = ""
+    too_narrow, digits = "", 2
     if model == "clustered":
+        digits = 3  # so that the ratio can be computed from what is written
         times = (high - low) / (far - near)
         too_narrow = (
-            f" Were the patients independent it would be {near:.2f} to {far:.2f}: a 95% CI that"
-            f" takes them so is **{times:.1f} times too narrow**. Draw whole hospitals instead,"
-            " again and again, and see how much a figure varies (resampling): with a file of yours,"
-            f" choose their column as \u201c{ROLES['cluster']}\u201d."
+            f" Were the patients independent it would be {near:.{digits}f} to {far:.{digits}f}: a"
+            f" 95% CI that takes them so is **{times:.1f} times too narrow**. Draw whole hospitals"
+            " instead, again and again, and see how much a figure varies (resampling): with a file"
+            f" of yours, choose their column as \u201c{ROLES['cluster']}\u201d."
         )
     error = {
         "off": f"Its risks are {100 * result.distance:.1f} percentage points too high on average,"
@@ -191,7 +192,7 @@ def _sentence(model: str, n_rows: int, result: Result, alone: Result) -> str:
     return (
         f"**{MODELS[model]}, {n_rows:,} patients:** p is below {LEVEL:g} in"
         f" **{of_100(result.rejected)}** of samples. {error} O/E shows the size of an error: it is"
-        f" {low:.2f} to {high:.2f} in 95% of these samples.{too_narrow}"
+        f" {low:.{digits}f} to {high:.{digits}f} in 95% of these samples.{too_narrow}"
     )
 
 

@@ -170,7 +170,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
 def _curve(result: Result, palette: Palette) -> LessonPicture:
     scores, frequency = result.curve
     grid = np.linspace(0.01, 0.99, 99)
-    truth = pictures.line(grid, result.truth.curve(grid), palette.neutral, width=6, opacity=0.5)
+    truth = pictures.line(grid, result.truth.curve(grid), palette.text, width=6, opacity=0.5)
     figure = pictures.by_score(
         "Flexible calibration curve",
         [
@@ -181,7 +181,10 @@ def _curve(result: Result, palette: Palette) -> LessonPicture:
         x="Score (risk)",
         names=[
             pictures.label("\u2501 observed, smoothed", 0.02, 0.9, palette.frequency),
-            pictures.label("\u2501 truth", 0.02, 0.8, palette.neutral),
+            pictures.label("<b>\u2501 truth (wide)</b>", 0.02, 0.8, palette.text),
+            pictures.label(
+                "\u2508 perfectly calibrated", 0.98, 0.02, palette.neutral, xanchor="right"
+            ),
         ],
     )
     return LessonPicture(

@@ -207,9 +207,10 @@ def _four_graphs() -> str:
     return (
         "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) by"
         " cumulative score: each row is as wide as its score, so that the score is a straight line,"
-        " whatever the scores, and a calibrated model lies on it; (c)"
-        " the slopes of (a), score and observed frequency, by share of rows; (d) these by score."
-        f" Try it: where in (b) is the middle of all 10,000 rows? (At {place}.)"
+        " on which a calibrated model lies; (c) the slopes of (a), score and observed frequency;"
+        " (d) these by score."
+        " Try it (View, Mark rows at 50%): where in (b) is the middle of all 10,000 rows? (At"
+        f" {place}.)"
     )
 
 
@@ -217,8 +218,8 @@ def _alternating() -> str:
     """Say where the KS error is small though scores are far from right."""
     truth = PRESETS["wavy"].model.truth()
     return (
-        "Where errors alternate, the gap closes again: a model whose scores are too low, then too"
-        " high and so on (S-shaped, in the Laboratory) has a true ECE of"
+        "Where errors alternate, the gap closes again: a model whose scores are too low below"
+        " 50% and too high above (S-shaped, in the Laboratory) has a true ECE of"
         f" {percent(truth.mean_distance, FEW)}, but a true KS error of {percent(truth.ks, FEW)}."
     )
 

@@ -263,7 +263,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> LessonPic
         colour = palette.frequency if is_network else palette.text
         names.append(pictures.label(text, 0, 1, colour, **place, align="left"))
     figure = pictures.picture(
-        "Gap between cumulative score and outcomes",
+        "Cumulative gap",
         traces,
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),
@@ -305,9 +305,18 @@ def _caption(line_up: LineUp, *, revealed: bool) -> str:
     return (
         f"Orange, picture {line_up.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
         f" where {of_100(1 - often(n_rows).alarms)} of pictures of luck stay, up to"
-        f" {percent(line_up.limit, n_rows)}. Beyond"
-        f" it: {', '.join(str(k + 1) for k in line_up.beyond) or 'none'}."
+        f" {percent(line_up.limit, n_rows)}. Beyond it: {_named(line_up.beyond)}."
     )
+
+
+def _named(places: tuple[int, ...]) -> str:
+    """Name pictures by their numbers, which begin with 1.
+
+    >>> _named((2,)), _named((0, 4)), _named(())
+    ('picture 3', 'pictures 1, 5', 'no picture')
+    """
+    numbers = ", ".join(str(k + 1) for k in places)
+    return f"picture{'s' if len(places) > 1 else ''} {numbers}" if places else "no picture"
 
 
 LESSON = Lesson(

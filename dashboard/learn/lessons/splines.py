@@ -261,7 +261,7 @@ def _fractiles(result: Result) -> dict[str, object]:
     at = np.linspace(0, 1, 6)
     scores = result.scores[np.minimum(at * result.scores.size, result.scores.size - 1).astype(int)]
     texts = [f"{of_100(share)}<br>{of_100(score)}" for share, score in zip(at, scores, strict=True)]
-    axis = pictures.percent_axis("Share of rows, lowest score first; below it the score")
+    axis = pictures.percent_axis("Share of rows; below it the score")
     return {**axis, "tickvals": at.tolist(), "ticktext": texts}
 
 

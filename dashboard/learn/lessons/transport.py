@@ -146,8 +146,12 @@ def show(state: State) -> LessonView:
 def _odds() -> str:
     """Say how odds change from hospital A to the hospital of the question."""
     share = math.exp(offset_of(int(QUESTION_RATE) / 100))
+    home = HOME.rate / (100 - HOME.rate)
     odds = SCORE / (100 - SCORE)
-    return f"odds of {odds:g} : 1 become {odds:g} : {1 / share:g}"
+    return (
+        f"odds of the event are {home:g} : 1 in A and {home:g} : {1 / share:g} in B, so"
+        f" {odds:g} : 1 becomes {odds:g} : {1 / share:g}"
+    )
 
 
 def _sentence(result: Result, rate: str) -> str:

@@ -131,18 +131,19 @@ def _in_parts() -> str:
     network = forecaster(NETWORK)
     nll_parts = corp_nll(network.rows.scores, network.rows.hits)
     return (
-        "Brier score = miscalibration \u2212 discrimination + uncertainty: of the network,"
+        "Brier score = miscalibration + refinement: of the network,"
         f" {_sum_of(network.parts)} = {network.brier:.3f}; of the base rate,"
         f" {_sum_of(forecaster(BASE).parts)} = {forecaster(BASE).brier:.3f}. The NLL splits in the"
-        f" same way: of the network, {_sum_of(nll_parts)} = {network.nll:.3f}. *Uncertainty* is"
-        " the score of always giving the base rate; *discrimination* by how much calibrated scores"
-        " of the same order lower it; what they leave, uncertainty \u2212 discrimination, is called"
-        " *refinement*; *miscalibration* is what the scores add to it."
+        f" same way: of the network, {_sum_of(nll_parts)} = {network.nll:.3f}. *Refinement* is what"
+        " would remain if the scores were calibrated: *uncertainty*, the Brier score of always"
+        f" giving the base rate ({network.parts.uncertainty:.3f}), minus *discrimination*"
+        f" ({network.parts.discrimination:.3f}), by which its scores distinguish shirts from"
+        " other pictures. *Miscalibration* is what calibration would take away."
     )
 
 
 def _sum_of(parts: Decomposition[float]) -> str:
-    return f"{parts.miscalibration:.3f} \u2212 {parts.discrimination:.3f} + {parts.uncertainty:.3f}"
+    return f"{parts.miscalibration:.3f} + {parts.uncertainty - parts.discrimination:.3f}"
 
 
 def _exaggerated() -> str:
@@ -278,6 +279,7 @@ def _diagrams(factor: str, palette: Palette) -> LessonPicture:
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),
         names=names,
+        margin=pictures.margin(58, 34, 46) | {"r": 6},  # room for four names on a phone
         **axes,
     )
     fullest = int(forecaster(BASE).bins.counts.max())

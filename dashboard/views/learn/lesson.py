@@ -403,8 +403,16 @@ def _show(
     ``answer``: place of the answer; None before it is shown.
     """
     seat, revealed = seat_of(classroom), answer is not None
+    asked = not revealed and not lesson.guess_each_draw  # the picture is that of the question
+    starts = {control.name: control.start for control in lesson.controls}
     state = State(
-        left.chosen, classroom.seed, seat, left.draws, revealed, left.guess, style.palette()
+        starts if asked else left.chosen,
+        classroom.seed,
+        seat,
+        left.draws,
+        revealed,
+        left.guess,
+        style.palette(),
     )
     shown = shown_of(lesson, state, classroom.size)
     _show_pictures(lesson, shown.pictures)
