@@ -309,6 +309,18 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
         assert {abs(y) for y in band.y} == {found.limit}
 
 
+def test_the_check_and_the_link_speak_of_rows_that_show_it() -> None:
+    check, n_every = luck.LESSON.check, data.top_scores(luck.MODEL).n_samples
+    assert check.question.startswith("On 100 rows, a model's KS error is no larger than luck makes")
+    assert "on 10,000 rows of the same kind it is far larger" in check.question
+    assert check.answers["lucky"].startswith("The 10,000 rows")
+    assert check.answers[check.right].startswith("100 rows are too few")
+    assert "with 100 rows its KS error is mostly no larger than luck" in check.why
+    assert luck.often(100).detected < 0.5 < luck.often(10_000).detected
+    assert luck.LESSON.link(state(100)).label == f"All {n_every:,} rows in the dashboard"
+    assert n_every == 10_000
+
+
 def test_six_pictures_stand_in_two_lines_and_share_the_names_of_their_axes() -> None:
     layout = luck.show(state(100)).pictures[0].figure.layout.to_plotly_json()
     for k in range(6):
