@@ -299,6 +299,8 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
         of = "the network" if k == found.place else "luck"
         assert cells == (str(k + 1), of, written[k], chances[k])
         assert (line.x[0], line.x[-1]) == (0, 1)
+        is_network = k == found.place  # in orange, as the caption says
+        assert line.line.color == (at.palette.frequency if is_network else at.palette.text)
         assert max(abs(gap) for gap in line.y) == pytest.approx(errors[k])
         assert line.y[-1] == pytest.approx(found.curves[k].gap[-1])
         label = picture.figure.layout.annotations[k].text
