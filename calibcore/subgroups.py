@@ -128,7 +128,7 @@ class SubgroupScreen(Screen):
 
     @property
     def distance(self) -> Floats:
-        """How far each is off, by what is tested: the KS error."""
+        """What subgroups are ordered by: the KS error."""
         return self.ks_error
 
 
@@ -399,7 +399,7 @@ class JointScreen(SubgroupScreen):
 
     @property
     def distance(self) -> Floats:
-        """How far each is off, by what is tested: the mean gap, as of `GroupGaps.worst`."""
+        """What subgroups are ordered by: the size of the mean gap, as of `GroupGaps.worst`."""
         return np.abs(self.mean_gap)
 
 

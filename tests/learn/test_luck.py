@@ -299,6 +299,8 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
         of = "the network" if k == found.place else "luck"
         assert cells == (str(k + 1), of, written[k], chances[k])
         assert (line.x[0], line.x[-1]) == (0, 1)
+        is_network = k == found.place  # in orange, as the caption says
+        assert line.line.color == (at.palette.frequency if is_network else at.palette.text)
         assert max(abs(gap) for gap in line.y) == pytest.approx(errors[k])
         assert line.y[-1] == pytest.approx(found.curves[k].gap[-1])
         label = picture.figure.layout.annotations[k].text
@@ -307,6 +309,18 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
         )
     for band in picture.figure.data[::2]:
         assert {abs(y) for y in band.y} == {found.limit}
+
+
+def test_the_check_and_the_link_speak_of_rows_that_show_it() -> None:
+    check, n_every = luck.LESSON.check, data.top_scores(luck.MODEL).n_samples
+    assert check.question.startswith("On 100 rows, a model's KS error is no larger than luck makes")
+    assert "on 10,000 rows of the same kind it is far larger" in check.question
+    assert check.answers["lucky"].startswith("The 10,000 rows")
+    assert check.answers[check.right].startswith("100 rows are too few")
+    assert "with 100 rows its KS error is mostly no larger than luck" in check.why
+    assert luck.often(100).detected < 0.5 < luck.often(10_000).detected
+    assert luck.LESSON.link(state(100)).label == f"All {n_every:,} rows in the dashboard"
+    assert n_every == 10_000
 
 
 def test_six_pictures_stand_in_two_lines_and_share_the_names_of_their_axes() -> None:

@@ -53,7 +53,7 @@ def test_the_true_offset_is_bayes_rule(rate: str) -> None:
 def test_the_answer_is_bayes_rule() -> None:
     true = bayes(SCORE / 100, 0.5, int(QUESTION_RATE) / 100)
     assert true / (1 - true) == pytest.approx(4 / 9)
-    assert shown().answer == (
+    assert shown().answer.replace("\u00a0", " ") == (
         f"{100 * true:.1f}%: odds of the event are 1 : 1 in A and 1 : 9 in B, so 4 : 1"
         " becomes 4 : 9"
     )

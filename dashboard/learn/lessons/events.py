@@ -374,4 +374,8 @@ LESSON = Lesson(
         "Top-2 set": "the two most probable classes; the event: one of them is the true one.",
         "KS error": "largest gap between cumulative scores and cumulative outcomes.",
     },
+    later={
+        "Ensemble temperature scaling": "a weighted mean of three scores of each class: at a fitted"
+        " temperature, as trained, and equal for all classes.",
+    },
 )

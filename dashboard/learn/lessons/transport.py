@@ -22,7 +22,7 @@ from dashboard.learn.lesson import (
     State,
     Steps,
 )
-from dashboard.texts.numbers import percent, with_sign
+from dashboard.texts.numbers import NO_BREAK, percent, with_sign
 
 KEY = "transport"
 
@@ -148,9 +148,12 @@ def _odds() -> str:
     share = math.exp(offset_of(int(QUESTION_RATE) / 100))
     home = HOME.rate / (100 - HOME.rate)
     odds = SCORE / (100 - SCORE)
-    return (
-        f"odds of the event are {home:g} : 1 in A and {home:g} : {1 / share:g} in B, so"
-        f" {odds:g} : 1 becomes {odds:g} : {1 / share:g}"
+    return "odds of the event are {} in A and {} in B, so {} becomes {}".format(
+        *(
+            f"{one:g}{NO_BREAK}:{NO_BREAK}{other:g}"
+            for one in (home, odds)
+            for other in (1, 1 / share)
+        )
     )
 
 
