@@ -175,7 +175,7 @@ def _benefit(side: AtCutoff, harm: float) -> Cell:
     if not side.n_events or side.cutoff in {0, 1}:
         return Cell("\u2013")
     most, benefit = side.n_events / side.n_samples, side.net_benefit - harm
-    shown, note = f"{100 * benefit:.2f}", f"{benefit / most:.0%} of a perfect model's"
+    shown, note = f"{100 * benefit:.2f}", f"{benefit / most:.0%} of the most possible"
     return Cell(shown.replace("-", MINUS), note.replace("-", MINUS))
 
 
