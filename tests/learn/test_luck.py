@@ -10,7 +10,7 @@ from calibcore.inference.draws import redrawn
 from calibcore.samples import load_sample
 from calibcore.tally import tally
 from dashboard.learn import data
-from dashboard.learn.lesson import State, start_of
+from dashboard.learn.lesson import ChoiceGuess, State, start_of
 from dashboard.learn.lessons import luck
 from dashboard.texts.numbers import of_100
 from tests import reference
@@ -324,6 +324,9 @@ def test_the_check_and_the_link_speak_of_rows_that_show_it() -> None:
 
 
 def test_six_pictures_stand_in_two_lines_and_share_the_names_of_their_axes() -> None:
+    guess = luck.LESSON.guess
+    assert isinstance(guess, ChoiceGuess)
+    assert guess.answers == {str(k): str(k) for k in (1, 2, 3, 4, 5, 6)}
     layout = luck.show(state(100)).pictures[0].figure.layout.to_plotly_json()
     for k in range(6):
         number = "" if k == 0 else str(k + 1)
