@@ -224,6 +224,22 @@ def dealt(
     return dealt, fold
 
 
+def undealt(rows: CountedScores) -> CountedScores:
+    """Return rows in the cells that they had before `dealt` cut these up.
+
+    >>> rows = counted_scores(tally([0.5] * 6, [0, 0, 1, 1, 1, 1]))
+    >>> undealt(dealt(rows, n_folds=2, seed=0)[0]).times.values.tolist()
+    [2.0, 4.0]
+    """
+    cells = rows.cells
+    columns = [one for one in (cells.scores, cells.hits, cells.groups) if one is not None]
+    new = np.any([one[1:] != one[:-1] for one in columns], axis=0)
+    starts = np.flatnonzero(np.concatenate([[True], new]))
+    return CountedScores(
+        cells.rows(starts), np.add.reduceat(rows.times.values, starts), rows.counted
+    )
+
+
 def mean_loss(losses: Floats, rows: Rows | None = None) -> tuple[float, float]:
     """Return the mean of what each row loses, or gains, and its standard error.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator
 from calibcore.calibrators.base import Progress
-from calibcore.counted import CountedScores
+from calibcore.counted import CountedScores, undealt
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -89,7 +89,7 @@ def scene_of_audit(result: AuditResult) -> Scene:
         values_kind="scores" if isinstance(split.test, EventScores) else split.test.values_kind,
         calibration=None if in_folds else split.calibration,
         test=None if in_folds else split.test,
-        rows=split.calibration if in_folds else None,
+        rows=_undealt(split.calibration) if in_folds else None,
         columns={name: _columns(rows, request.groupings) for name, rows in sets.items()},
     )
     method, options = _method(request.calibrator)
@@ -110,6 +110,11 @@ def scene_of_audit(result: AuditResult) -> Scene:
         expert=False,
         palette=LIGHT,
     )
+
+
+def _undealt(rows: Rows) -> Rows:
+    """Return the rows as they were before the folds, into which pages deal them by themselves."""
+    return undealt(rows) if isinstance(rows, CountedScores) else rows
 
 
 def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
