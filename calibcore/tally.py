@@ -323,7 +323,8 @@ def _weighted(
         spared,
         design,
         None if weights is None else summed(np.square(own)),
-        float(design.gaps @ design.gaps),
+        # Not by BLAS: its threads wait for each other where other processes are at work.
+        float(np.einsum("i,i->", design.gaps, design.gaps)),
     )
 
 
