@@ -323,8 +323,7 @@ def _weighted(
         spared,
         design,
         None if weights is None else summed(np.square(own)),
-        # Not by BLAS: its threads wait for each other where other processes are at work.
-        float(np.einsum("i,i->", design.gaps, design.gaps)),
+        float(np.einsum("i,i->", design.gaps, design.gaps)),  # threads of BLAS wait for each other
     )
 
 
