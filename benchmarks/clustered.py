@@ -14,7 +14,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, logit, ndtr
+from numpy.typing import NDArray
+from scipy.special import expit, logit, ndtr, ndtri
 from scipy.stats import ttest_1samp
 
 from benchmarks.validation import with_section
@@ -23,7 +24,15 @@ from calibcore.cumulative import curves_of
 from calibcore.data import EventScores, with_design
 from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.events import OneClass
-from calibcore.inference import Interval, Plan, SideRows, group_gaps, infer, omnibus_test
+from calibcore.inference import (
+    Interval,
+    Plan,
+    SideRows,
+    group_gaps,
+    infer,
+    omnibus_test,
+    rows_that_show,
+)
 from calibcore.inference.draws import tally_of
 from calibcore.inference.off_ranges import ranges_of
 from calibcore.inference.omnibus import omnibus_of
@@ -31,6 +40,16 @@ from calibcore.metrics import METRICS, EventMeasure
 from calibcore.metrics.measure import Options
 from calibcore.prevalence import restated
 from calibcore.refinement import loss_parts
+from calibcore.reliability import (
+    Band,
+    SplineNullBand,
+    belt_of,
+    corp_of,
+    null_band,
+    smooth_of,
+    spline_frequency,
+    spline_null_band,
+)
 from calibcore.reliability.bins import binned_of
 from calibcore.splits import Split
 from calibcore.tally import expected_tally
@@ -66,24 +85,37 @@ MEASURES = tuple(one for one in METRICS if isinstance(one, EventMeasure) and one
 _TRUE_ROWS = 400_000
 
 
-def visits(rng: np.random.Generator, *, alike: bool) -> EventScores:
-    """Draw 60 patients with ten visits each; scores may be alike within a patient."""
-    shape = (N_CLUSTERS, IN_A_CLUSTER)
+def visits(
+    rng: np.random.Generator, *, alike: bool, times: float = 1.0, off: float = 0.0
+) -> EventScores:
+    """Draw 60 patients with ten visits each; scores may be alike within a patient.
+
+    ``times``: as many patients as usual. ``off``: by which the event is rarer than scores say.
+    """
+    n_clusters = round(times * N_CLUSTERS)
+    shape = (n_clusters, IN_A_CLUSTER)
     x = rng.normal(size=shape)
     if alike:
-        x = np.sqrt(0.6) * rng.normal(size=(N_CLUSTERS, 1)) + np.sqrt(0.4) * x
-    own = np.sqrt(SHARED) * rng.normal(size=(N_CLUSTERS, 1))
+        x = np.sqrt(0.6) * rng.normal(size=(n_clusters, 1)) + np.sqrt(0.4) * x
+    own = np.sqrt(SHARED) * rng.normal(size=(n_clusters, 1))
     own = own + np.sqrt(1 - SHARED) * rng.normal(size=shape)
-    rows = EventScores(ndtr(x).ravel(), (x + own > 0).ravel())
-    return with_design(rows, clusters=np.repeat(np.arange(N_CLUSTERS), IN_A_CLUSTER))
+    hits = x + own > 0 if off == 0 else ndtri(np.maximum(ndtr(x) - off, 0)) + own > 0
+    rows = EventScores(ndtr(x).ravel(), hits.ravel())
+    return with_design(rows, clusters=np.repeat(np.arange(n_clusters), IN_A_CLUSTER))
 
 
-def survey(rng: np.random.Generator, *, alike: bool) -> EventScores:
-    """Draw rows of a population with unequal chances, of which hits may have the larger ones."""
-    x = rng.normal(size=6000)
-    hits = rng.random(6000) < ndtr(x)
-    chance = np.where(hits, 0.2, 0.06) if alike else rng.choice([0.06, 0.2], 6000)
-    taken = rng.random(6000) < chance
+def survey(
+    rng: np.random.Generator, *, alike: bool, times: float = 1.0, off: float = 0.0
+) -> EventScores:
+    """Draw rows of a population with unequal chances, of which hits may have the larger ones.
+
+    ``times``, ``off``: as of `visits`.
+    """
+    size = round(6000 * times)
+    x = rng.normal(size=size)
+    hits = rng.random(size) < ndtr(x) - off
+    chance = np.where(hits, 0.2, 0.06) if alike else rng.choice([0.06, 0.2], size)
+    taken = rng.random(size) < chance
     rows = EventScores(ndtr(x)[taken], hits[taken])
     return with_design(rows, sample_weight=1 / chance[taken])
 
@@ -240,15 +272,31 @@ def _groups_rejected(rows: EventScores, seed: int) -> float:
 
 def rooms_section(columns: Mapping[str, Sequence[dict[str, float]]], n_sets: int) -> str:
     """Write the section of what pages show beside the measures."""
+    title = "Rows in clusters, and weighted rows: what pages show beside the measures"
+    return _shares_section(title, ROOMS_INTRODUCTION.format(sets=n_sets), ROOMS, columns)
+
+
+def curves_section(columns: Mapping[str, Sequence[dict[str, float]]], n_sets: int) -> str:
+    """Write the section of curves, and of what rows show."""
+    title = "Rows in clusters, and weighted rows: curves and power"
+    return _shares_section(title, CURVES_INTRODUCTION.format(sets=n_sets), CURVES, columns)
+
+
+def _shares_section(
+    title: str,
+    introduction: str,
+    names: Mapping[str, str],
+    columns: Mapping[str, Sequence[dict[str, float]]],
+) -> str:
     lines = [
-        "# Rows in clusters, and weighted rows: what pages show beside the measures",
+        f"# {title}",
         "",
-        ROOMS_INTRODUCTION.format(sets=n_sets),
+        introduction,
         "",
         f"| Percent | {' | '.join(columns)} |",
         f"| --- | {' | '.join(['---:'] * len(columns))} |",
     ]
-    for key, name in ROOMS.items():
+    for key, name in names.items():
         cells = (_percent(np.array([one[key] for one in found])) for found in columns.values())
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -256,6 +304,79 @@ def rooms_section(columns: Mapping[str, Sequence[dict[str, float]]], n_sets: int
 
 def _percent(marks: Floats | np.floating) -> str:
     return "" if np.isnan(marks).all() else f"{100 * float(np.nanmean(marks)):.1f}"
+
+
+# Curves, and what so many rows show ------------------------------------------------------------
+
+OFF = 0.05
+"""Percentage points by which all scores are too high, of the rows that are to show it."""
+
+CURVES = {
+    "consistency": "Isotonic curve, inside its consistency band",
+    "isotonic": "Confidence band of the isotonic curve",
+    "smoothed": "Band of the smoothed curve",
+    "spline": "Spline curve, inside its band",
+    "gaps": "Cumulative gap, inside its pointwise band",
+    "belt": "Calibration belt, its test rejects",
+    "power": "KS test, rejects where rows are said to show 5 points",
+}
+
+
+def in_curves(job: tuple[str, int]) -> dict[str, float]:
+    """Tell of one set at which share of the scores bands hold, and what the belt's test says."""
+    rows = drawn(job)
+    counted = tally_of(rows)
+    curves = curves_of(counted)
+    corp, smooth, belt = corp_of(counted), smooth_of(counted), belt_of(counted)
+    spline = spline_frequency(rows.scores, rows.hits, sample_weight=rows.weights)
+    at = corp.confidence.score
+    read = np.interp(at, corp.score, corp.frequency)
+    near, null = ~np.isnan(smooth.frequency), null_band(curves)
+    return {
+        "consistency": _inside(read, corp.consistency),
+        "isotonic": _inside(at, corp.confidence),
+        "smoothed": _inside(smooth.mean_score[near], smooth.confidence, near),
+        "spline": _inside(spline.frequency, spline_null_band(curves)),
+        "gaps": float(np.mean(np.abs(curves.gap) <= null.pointwise)),
+        "belt": float(belt.p_value < 0.05),
+    }
+
+
+def _inside(
+    values: Floats, band: Band | SplineNullBand, some: NDArray[np.bool_] | None = None
+) -> float:
+    """Return the share of the scores at which a band holds."""
+    lower, upper = (one if some is None else one[some] for one in (band.lower, band.upper))
+    return float(np.mean((lower <= values) & (values <= upper)))
+
+
+def rejects_where_shown(job: tuple[str, int, float]) -> float:
+    """Tell whether the KS test shows that all scores are off, of as many rows as are to show it.
+
+    ``job``: kind, seed, and how many times the usual rows these are.
+    """
+    (make, alike), rng = KINDS[job[0]], np.random.default_rng([8, [*KINDS].index(job[0]), job[1]])
+    return float(
+        curves_of(tally_of(make(rng, alike=alike, times=job[2], off=OFF))).ks_p_value < 0.05
+    )
+
+
+def times_needed(kind: str, n_sets: int) -> float:
+    """Return how many times the usual rows are said to show it with 80% probability."""
+    sets = [drawn((kind, seed)) for seed in range(n_sets)]
+    needed = [rows_that_show(curves_of(tally_of(one)), OFF) / one.n_samples for one in sets]
+    return float(np.mean(needed))
+
+
+def curves_of_kind(kind: str, n_sets: int, pool: ProcessPoolExecutor) -> list[dict[str, float]]:
+    """Simulate one kind of rows."""
+    known = list(pool.map(in_curves, [(kind, seed) for seed in range(n_sets)], chunksize=8))
+    if KINDS[kind][0] is enriched:  # its scores would be moved by another share than the true one
+        return [{**one, "power": math.nan} for one in known]
+    times = times_needed(kind, 40)
+    jobs = [(kind, seed, times) for seed in range(n_sets)]
+    power = pool.map(rejects_where_shown, jobs, chunksize=8)
+    return [{**one, "power": by_test} for one, by_test in zip(known, power, strict=True)]
 
 
 Column = tuple[str, Floats, Floats, Floats]
@@ -314,21 +435,25 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", type=int, default=N_SETS)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--part", choices=["measures", "rooms"], help="by default both")
+    parser.add_argument("--part", choices=["measures", "rooms", "curves"], help="by default all")
     parser.add_argument("--only", nargs="+", choices=[*KINDS], default=[*KINDS])
     options = parser.parse_args(words)
     true = truths()
     values, columns = np.array([true[one.key] for one in MEASURES]), []
     rooms: dict[str, list[dict[str, float]]] = {}
+    shown: dict[str, list[dict[str, float]]] = {}
     with ProcessPoolExecutor(options.workers) as pool:
         for kind in options.only:
-            if options.part != "rooms":
+            if options.part in (None, "measures"):
                 columns.append(column_of(kind, options.sets, pool, values))
                 _put(options.out, section_of(columns, options.sets))
-            if options.part != "measures":
+            if options.part in (None, "rooms"):
                 jobs = [(kind, seed) for seed in range(options.sets)]
                 rooms[kind] = list(pool.map(in_rooms, jobs, chunksize=8))
                 _put(options.out, rooms_section(rooms, options.sets))
+            if options.part in (None, "curves"):
+                shown[kind] = curves_of_kind(kind, options.sets, pool)
+                _put(options.out, curves_section(shown, options.sets))
     return 0
 
 
@@ -342,6 +467,12 @@ kind: how often 95% intervals hold the truth, of ten bins of equal mass on avera
 line, how often any of four subgroups of whole clusters (or rows) and three of rows is found
 miscalibrated at 5%, adjusted for all seven. The calibration part is 0, the end of what is possible,
 which an interval from 0 on holds nearly always."""
+
+CURVES_INTRODUCTION = """Written by `python -m benchmarks.clustered --part curves`, of the same
+{sets} sets of each kind: at which share of the scores a 95% band, which is of each score on its
+own, holds what is true; how often the belt's test rejects at 5%; and how often the KS test does
+where all scores are 5 percentage points too high, of as many rows as `rows_that_show` finds for a
+power of 80% (by the mean over 40 calibrated sets)."""
 
 INTRODUCTION = """Written by `python -m benchmarks.clustered`: {sets} calibrated sets of each kind,
 {resamples} resamples. Outcomes of a cluster share half of what decides them beside the score; where

@@ -379,8 +379,8 @@ def curves_of(counted: Tally) -> CumulativeCurves:
 
 def _cumulants(design: OrderedDesign) -> tuple[float, float]:
     """Return variance and skew of the sum of weighted hits, if the scores were the truth."""
-    spread = design.weights**2 * design.scores * (1 - design.scores)
-    return float(spread.sum()), float(spread @ (design.weights * np.abs(1 - 2 * design.scores)))
+    spread, third = design.null_moments
+    return float(spread.sum()), float(third.sum())
 
 
 def ks_error(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:

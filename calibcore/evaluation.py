@@ -168,12 +168,9 @@ class Side:
 
     @cached_property
     def frequency_null(self) -> SplineNullBand | None:
-        """Band under perfect calibration of graphs (c) and (d); None where they are.
-
-        None also of rows with sampling weights or clusters.
-        """
-        few = self.event.n_samples < GRAPH_KNOTS or self.counted.design is not None
-        return None if few else self.counted.once(_frequency_null_of)
+        """Band under perfect calibration of graphs (c) and (d); None where they are."""
+        enough = self.event.n_samples >= GRAPH_KNOTS
+        return self.counted.once(_frequency_null_of) if enough else None
 
     @cached_property
     def corp(self) -> CorpReliability:

@@ -80,22 +80,32 @@ def tie_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
 def order_of_rows(scores: Floats, *others: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
     """Order rows by score; those of equal scores by other values, the first of these first.
 
-    As `numpy.lexsort` does, in half of the time or less where few scores are equal. Gives the
-    scores in that order, too.
+    As `numpy.lexsort` does, in a third of the time or less where few scores are equal. Gives the
+    scores in that order, too. One plain sort is of keys that hold the highest bits of a score and,
+    in place of its lowest, the number of the row; rows whose keys differ in that alone are ordered
+    by all bits, as those of equal scores are by the other values.
 
     >>> order, ordered = order_of_rows(np.array([0.5, 0.2, 0.5]), np.array([1, 0, 0]))
     >>> order.tolist(), ordered.tolist()
     ([1, 2, 0], [0.2, 0.5, 0.5])
     """
-    order = np.argsort(scores)  # not stable, which is fast; ties are ordered below
-    ordered = scores[order]
-    ordered += 0.0  # turns -0.0 into 0.0
-    same = ordered[1:] == ordered[:-1]
-    if not same.any():
-        return order, ordered
-    if np.count_nonzero(same) > same.size // 8:
-        return np.lexsort((*others[::-1], scores)), ordered
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    rows = order[tied]
-    order[tied] = rows[np.lexsort((*(one[rows] for one in others[::-1]), scores[rows]))]
+    keys, order = (scores + 0.0).view(np.uint64), np.arange(scores.size)  # -0.0 becomes 0.0
+    low = np.uint64((1 << scores.size.bit_length()) - 1)
+    keys <<= np.uint64(2)  # for numbers up to 1 the two highest bits are 0
+    keys |= low
+    keys ^= low
+    keys |= order.view(np.uint64)
+    keys.sort()
+    np.bitwise_and(keys, low, out=order.view(np.uint64))
+    keys |= low
+    same = keys[1:] == keys[:-1]
+    if same.any():
+        if np.count_nonzero(same) > same.size // 8:
+            order = np.lexsort((*others[::-1], scores))
+        else:
+            tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+            rows = order[tied]
+            order[tied] = rows[np.lexsort((*(one[rows] for one in others[::-1]), scores[rows]))]
+    ordered = np.take(scores, order, out=keys.view(np.float64), mode="clip")
+    ordered += 0.0
     return order, ordered

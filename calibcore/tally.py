@@ -86,10 +86,20 @@ class Tally:
     @property
     def variances(self) -> Floats:
         """Variance of the gap at each score if it were the true probability; one set of rows."""
+        effect = 1.0 if self.design is None else self.design.cluster_effect
+        return self.variances_of(self.scores) * effect
+
+    def variances_of(self, frequency: Floats) -> Floats:
+        """Return the variance of the hits at each score, of that frequency, of rows by themselves.
+
+        Of one set of rows; of clusters as if their rows were drawn one by one.
+        """
         if self.design is not None and self.design.prior is not None:
             n_hits = float(self.design.hits.sum())
-            return self.design.prior.variances(self.scores, self.rows_at, n_hits)
-        return np.asarray(self.spreads * self.scores * (1 - self.scores))
+            return self.design.prior.variances(frequency, self.rows_at, n_hits)
+        if self.squares is None or self.design is None:
+            return np.asarray(self.counts * frequency * (1 - frequency))
+        return self.squares * frequency * (1 - frequency) * self.design.tilt(frequency)
 
     @property
     def rows_alike(self) -> float:
@@ -313,7 +323,7 @@ def _weighted(
         spared,
         design,
         None if weights is None else summed(np.square(own)),
-        float(design.gaps @ design.gaps),
+        float(np.einsum("i,i->", design.gaps, design.gaps)),  # threads of BLAS wait for each other
     )
 
 

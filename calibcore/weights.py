@@ -456,6 +456,19 @@ class Prior:
             gaps -= times * np.multiply.outer(hits.sum(axis=1) - rows @ share, pull)
         return gaps, own
 
+    def drawn_rows(
+        self, rng: np.random.Generator, frequency: Floats, rows: Floats, n_draws: int
+    ) -> tuple[Floats, Floats]:
+        """Draw outcomes among the rows; return the weights of rows, and of hits, at each score.
+
+        Both of shape (n_draws, n_blocks), weighted by the number of hits that are drawn.
+        """
+        share = self.among_rows(frequency)
+        hits = rng.binomial(rows.astype(np.intp), share, (n_draws, rows.size))
+        of_hit, of_miss = self.weights(hits.sum(axis=1, keepdims=True), int(rows.sum()))
+        weighted = of_hit * hits
+        return weighted + of_miss * (rows - hits), weighted
+
     def variances(self, scores: Floats, rows: Floats, n_hits: float) -> Floats:
         """Return the variance of the weighted gaps at each score, if scores are the truth."""
         of_hit, of_miss = self.weights(np.array(n_hits), int(rows.sum()))
@@ -525,10 +538,58 @@ class OrderedDesign:
         alone = float(self.weights @ np.square(self.scores - self.hits))
         if alone == 0:
             return 1.0
-        so_far = np.cumsum(self.weights) - self.weights / 2
-        places = np.floor(so_far * (_RANGES / self.weights.sum()))
+        places = self._ranges
         spread = [self.deviation_of(np.where(places == k, self.gaps, 0.0)) for k in range(_RANGES)]
         return math.fsum(np.square(spread).tolist()) / alone
+
+    @cached_property
+    def _ranges(self) -> NDArray[np.intp]:
+        """Range of alike scores of each row, from 0; equal scores are in one."""
+        of_blocks = np.add.reduceat(self.weights, self.starts)
+        so_far = (np.cumsum(of_blocks) - of_blocks / 2)[self.block]
+        return np.asarray(np.floor(so_far * (_RANGES / self.weights.sum())), dtype=np.intp)
+
+    @cached_property
+    def misses_over_hits(self) -> float:
+        """How many times as large the weights of misses are as those of hits with alike scores.
+
+        Over the ranges as Mantel and Haenszel have it, each weight counted by itself; 1 where no
+        range has both. So weights that depend on the scores alone give about 1.
+        """
+        of_ranges = np.zeros((2, 2, _RANGES))
+        for outcome in (0, 1):
+            own = self.hits == outcome
+            each, place = self.weights[own], self._ranges[own]
+            of_ranges[outcome] = [
+                np.bincount(place, one, minlength=_RANGES) for one in (each, np.square(each))
+            ]
+        (misses, misses_squared), (hits, hits_squared) = of_ranges
+        total = misses + hits
+        both = total > 0
+        of_misses = float(misses_squared[both] @ (hits[both] / total[both]))
+        of_hits = float(hits_squared[both] @ (misses[both] / total[both]))
+        return of_misses / of_hits if of_hits > 0 < of_misses else 1.0
+
+    def tilt(self, frequency: Floats) -> Floats:
+        """Return the variance of gaps over what it would be if weights told nothing of outcomes.
+
+        ``frequency``: of the event. Of weights w, w_h those of hits: the mean of w^2 (f - h)^2 is
+        f (1 - f) times (1 - f) w_h + f w_m, that of w^2 itself f w_h + (1 - f) w_m.
+        """
+        times = self.misses_over_hits
+        even = frequency + (1 - frequency) * times
+        return np.asarray((1 - frequency + frequency * times) / even)
+
+    @property
+    def null_moments(self) -> tuple[Floats, Floats]:
+        """Variance of each row's gap, and third moment without its sign, if scores are the truth.
+
+        Rows count as drawn one by one.
+        """
+        s, times = self.scores, self.misses_over_hits
+        spread = np.square(self.weights) * s * (1 - s)
+        bent = np.abs((1 - s) ** 2 - (s * times) ** 2) / (s + (1 - s) * times**2)
+        return spread * self.tilt(s), spread * self.weights * bent
 
     @cached_property
     def effect_at_most(self) -> float:
@@ -558,16 +619,28 @@ class OrderedDesign:
 
     def deviation_of(self, values: Floats) -> float:
         """Return the standard deviation of a sum over the rows whose mean is near 0."""
+        return math.sqrt(float(self.covariance_of(values[:, np.newaxis])[0, 0]))
+
+    def covariance_of(self, values: Floats) -> Floats:
+        """Return the covariance of sums over the rows whose means are near 0.
+
+        ``values``: of each row, shape (n_samples, n_sums). Shape (n_sums, n_sums).
+
+        By how much the units' parts differ; of a stated prevalence, those of rows of one outcome.
+        """
         if self.prior is not None:
             parts = [values[self.hits == outcome] for outcome in (0, 1)]
-            squares = [one.size * float(one.var(ddof=1)) for one in parts if one.size > 1]
-            return math.sqrt(math.fsum(squares))
-        if self.clusters is None:
-            return math.sqrt(float(values @ values))
-        sums = np.bincount(self.clusters, values)
-        refuse_one_cluster(sums.size)
-        sums -= sums.mean()
-        return math.sqrt(float(sums @ sums) * sums.size / (sums.size - 1))
+        elif self.clusters is None:
+            return np.asarray(values.T @ values)
+        else:
+            parts = [np.stack([np.bincount(self.clusters, one) for one in values.T], axis=1)]
+            refuse_one_cluster(len(parts[0]))
+        covariance = np.zeros((values.shape[1], values.shape[1]))
+        for units in parts:
+            if len(units) > 1:
+                off = units - units.mean(axis=0)
+                covariance += off.T @ off * (len(units) / (len(units) - 1))
+        return covariance
 
     def variance_so_far(self) -> Floats:
         """Return the variance of the sum of gaps up to each block, if the scores are the truth.
@@ -578,8 +651,7 @@ class OrderedDesign:
         if self.prior is not None:
             return self._variance_by_outcome(ends)
         if self.clusters is None:
-            spread = np.square(self.weights) * self.scores * (1 - self.scores)
-            return np.asarray(np.cumsum(spread)[ends])
+            return np.asarray(np.cumsum(self.null_moments[0])[ends])
         # sum_c (g_c - g)^2 = sum_c g_c^2 - n g^2, each g_c^2 grown by 2 g_c x + x^2 at a row of x
         order = np.argsort(self.clusters, kind="stable")
         own = self.gaps[order]
@@ -600,6 +672,16 @@ class OrderedDesign:
             variance += off * n / max(n - 1, 1)
         return variance
 
+    def about(self, frequency: Floats) -> "OrderedDesign":
+        """Take gaps from another frequency than the scores; of each block, shape (n_blocks,)."""
+        return replace(self, scores=frequency[self.block])
+
+    @cached_property
+    def block(self) -> NDArray[np.intp]:
+        """Block of each row, shape (n_samples,)."""
+        sizes = np.diff(self.starts, append=self.scores.size)
+        return np.repeat(np.arange(self.starts.size), sizes)
+
     def joined(self, firsts: NDArray[np.intp]) -> "OrderedDesign":
         """Join blocks: each from one of the first ones on."""
         return replace(self, starts=self.starts[firsts])
@@ -609,9 +691,8 @@ class OrderedDesign:
         """Gaps added up by block and cluster, a sparse matrix."""
         from scipy.sparse import csr_matrix  # noqa: PLC0415 - only where rows have clusters
 
-        block = np.searchsorted(self.starts, np.arange(self.scores.size), side="right") - 1
         shape, clusters = (self.starts.size, self.n_units), np.asarray(self.clusters)
-        return csr_matrix((self.gaps, (block, clusters)), shape)
+        return csr_matrix((self.gaps, (self.block, clusters)), shape)
 
     def drawn_gaps(
         self, rng: np.random.Generator, n_draws: int, frequency: Floats

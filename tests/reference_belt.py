@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 from scipy.integrate import quad
+from scipy.linalg import eigh
 from scipy.optimize import brentq
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
+from scipy.stats import t as student
 
 from tests.reference_score_maps import chance, log_odds
+from tests.reference_weighted import Rows, misses_over_hits, tilt
 
 K = float(chi2.ppf(0.95, 1))
 """What a further degree has to gain in twice the log-likelihood."""
@@ -98,3 +101,69 @@ def bounds(scores: list[float], hits: list[int], at: float, level: float) -> tup
             width *= 2
         ends.append(chance(brentq(left, best, best + sign * width, xtol=1e-10)))
     return ends[0], ends[1]
+
+
+# Rows with weights, or that belong together ---------------------------------------------------
+
+
+def robust(scores: list[float], hits: list[int], weights: list[float], of: list[int] | None,
+           degree: int) -> tuple[list[float], np.ndarray]:  # fmt: skip
+    """Return the weighted fit, and its covariance by how the parts of clusters, or rows, differ."""
+    total = math.fsum(weights)
+    shares = [w * len(weights) / total for w in weights]
+    rows = [np.array(powers(score, degree)) for score in scores]
+    values = np.zeros(degree + 1)
+    for _ in range(100):
+        slope, curved = np.zeros(degree + 1), np.zeros((degree + 1, degree + 1))
+        for row, hit, w in zip(rows, hits, shares, strict=True):
+            p = chance(float(row @ values))
+            slope += w * (hit - p) * row
+            curved += w * p * (1 - p) * np.outer(row, row)
+        step = np.linalg.solve(curved, slope)
+        values = values + step / max(1.0, float(np.abs(step).max()))
+    units = list(range(len(scores))) if of is None else of
+    parts = {unit: np.zeros(degree + 1) for unit in units}
+    for row, hit, w, unit in zip(rows, hits, shares, units, strict=True):
+        parts[unit] += w * (hit - chance(float(row @ values))) * row
+    middle, n, times = np.zeros(degree + 1), len(parts), 1.0
+    if of is not None:
+        middle = np.sum([*parts.values()], axis=0) / n
+        times = n / (n - 1) * (student.ppf(0.975, n - 1) / norm.ppf(0.975)) ** 2
+    spread = times * np.sum(
+        [np.outer(one - middle, one - middle) for one in parts.values()], axis=0
+    )
+    alone = np.zeros((degree + 1, degree + 1))
+    even = len(set(weights)) == 1
+    ratio = 1.0 if even else misses_over_hits(Rows(scores, hits, weights))
+    for row, w in zip(rows, shares, strict=True):
+        p = chance(float(row @ values))
+        alone += w * w * p * (1 - p) * tilt(p, ratio) * np.outer(row, row)
+    times_alone, sides = eigh(
+        spread, alone
+    )  # in each direction at least that of rows by themselves
+    spread = alone @ sides @ np.diag(np.maximum(times_alone, 1)) @ sides.T @ alone
+    inverse = np.linalg.inv(curved)
+    return values.tolist(), inverse @ spread @ inverse
+
+
+def robust_chosen(scores: list[float], hits: list[int], weights: list[float],
+                  of: list[int] | None) -> tuple[list[float], np.ndarray, float]:  # fmt: skip
+    """Return coefficients by forward selection, their covariance, and how far the diagonal is."""
+    values, covariance = robust(scores, hits, weights, of, 1)
+    for degree in range(2, 5):
+        others, theirs = robust(scores, hits, weights, of, degree)
+        if others[-1] ** 2 / theirs[-1, -1] < K:
+            break
+        values, covariance = others, theirs
+    off = np.array(values)
+    off[1] -= 1
+    return values, covariance, float(off @ np.linalg.solve(covariance, off))
+
+
+def robust_bounds(values: list[float], covariance: np.ndarray, at: float,
+                  level: float) -> tuple[float, float]:  # fmt: skip
+    degree = len(values) - 1
+    enough = brentq(lambda t: p_value(t, degree) - (1 - level), (degree - 1) * K, 80)
+    here = np.array(powers(at, degree))
+    best, far = float(here @ values), math.sqrt(enough * float(here @ covariance @ here))
+    return chance(best - far), chance(best + far)

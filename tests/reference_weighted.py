@@ -221,3 +221,31 @@ OF_CLASSES: dict[str, Callable[[Tables], float]] = {
     "skce": skce,
 }
 """By the key of the measure."""
+
+
+def misses_over_hits(rows: Rows) -> float:
+    """How many times as large weights of misses are as those of hits, range of scores by range."""
+    n = len(rows.scores)
+    ordered = sorted(zip(rows.scores, rows.hits, share(rows), strict=True))
+    ranges: list[list[tuple[float, int, float]]] = [[] for _ in range(10)]
+    so_far = 0.0
+    for score in sorted({score for score, _, _ in ordered}):
+        block = [row for row in ordered if row[0] == score]
+        own = math.fsum(w for _, _, w in block)
+        ranges[int((so_far + own / 2) * 10)] += block
+        so_far += own
+    above = below = 0.0
+    for one in ranges:
+        misses, hits = ([w * n for _, h, w in one if h == kind] for kind in (0, 1))
+        total = math.fsum([*misses, *hits])
+        if total > 0:
+            above += math.fsum(w * w for w in misses) * math.fsum(hits) / total
+            below += math.fsum(w * w for w in hits) * math.fsum(misses) / total
+    return above / below
+
+
+def tilt(frequency: float, times: float) -> float:
+    """Variance of weighted gaps over that of weights which tell nothing of outcomes."""
+    seen = frequency * (1 - frequency) ** 2 + (1 - frequency) * frequency**2 * times
+    if_even = frequency * (1 - frequency) * (frequency + (1 - frequency) * times)
+    return seen / if_even

@@ -100,9 +100,10 @@ def redrawn_for(
 ) -> list[Tally]:
     """Resample outcomes for each of some measures, as `redrawn`.
 
-    Measures that need ``whole`` outcomes have those of as many equal rows as tell as much; all have
-    where hits, or misses, are so few that sums of them are far from normal, but for statistics of
-    tests, which grow with the number of rows.
+    Measures that need ``whole`` outcomes have those of as many equal rows as tell as much, or of a
+    stated prevalence those of the rows themselves, each weighted by its outcome; all have where
+    hits, or misses, are so few that sums of them are far from normal, but for statistics of tests,
+    which grow with the number of rows.
     """
     few = are_few(counted)
     wholes = [one.whole or (few and not one.is_tested_only) for one in measures]
@@ -111,9 +112,14 @@ def redrawn_for(
         drawn = redrawn(rng, counted, frequency, n_draws)
     if counted.design is None or not any(wholes):
         return [drawn] * len(measures)
-    effect = counted.design.effect_at_most if few else counted.design.effect_by_score
-    equal, scores = equal_rows(counted, effect)
-    whole = redrawn(rng.spawn(1)[0], equal, frequency[scores], n_draws)
+    of_whole = rng.spawn(1)[0]
+    if counted.design.prior is not None:
+        rows = counted.design.prior.drawn_rows(of_whole, frequency, counted.rows_at, n_draws)
+        whole = replace(counted, counts=rows[0], hits=rows[1], own=None)
+    else:
+        effect = counted.design.effect_at_most if few else counted.design.effect_by_score
+        equal, scores = equal_rows(counted, effect)
+        whole = redrawn(of_whole, equal, frequency[scores], n_draws)
     return [whole if one else drawn for one in wholes]
 
 

@@ -15,7 +15,7 @@ from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.results import result_class
 from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight
+from calibcore.weights import OrderedDesign, SampleWeight
 
 Places = NDArray[np.intp]
 
@@ -155,14 +155,17 @@ class _Runs:
     def __init__(self, counted: Tally, starts: Places) -> None:
         self.n_bins = starts.size
         self.start, self.end = np.triu_indices(starts.size)
-        scores, counts = counted.scores, counted.counts
-        variance = counted.variances if counted.design else counts * scores * (1 - scores)
+        scores, counts, design = counted.scores, counted.counts, counted.design
+        variance = counted.variances
+        skew = variance * np.abs(1 - 2 * scores)
+        if design is not None and design.clusters is None:
+            skew = np.add.reduceat(design.null_moments[1], design.starts)
         of_bins = np.add.reduceat(
-            [counts * scores - counted.hits, variance, variance * np.abs(1 - 2 * scores), counts],
-            starts,
-            axis=1,
+            [counts * scores - counted.hits, variance, skew, counts], starts, axis=1
         )
         self.sums, self.spread, self.skew, self.rows = self._of(of_bins)
+        if design is not None and not design.is_drawn:
+            self.spread = np.maximum(self.spread, self._of(self._own(design, starts)))
         # Draws join scores, but never of two bins.
         blocks = np.union1d(group_starts(scores, counts), starts)
         rows = np.add.reduceat(counts, blocks)
@@ -171,6 +174,11 @@ class _Runs:
         if counted.design is not None:
             self.few = replace(self.few, design=counted.design.joined(blocks))
         self.starts = np.searchsorted(blocks, starts)
+
+    @staticmethod
+    def _own(design: OrderedDesign, starts: Places) -> Floats:
+        """Return the variance of the gaps of weighted rows that was seen in each bin."""
+        return np.asarray(np.add.reduceat(np.square(design.gaps), design.starts[starts]))
 
     def _of(self, of_bins: Floats) -> Floats:
         """Add up over each run, shape (..., n_runs)."""

@@ -15,7 +15,7 @@ from calibcore.reliability.spline import FitTo
 from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots
 from calibcore.validation import Floats
-from calibcore.weights import MOST_PARTS, refuse_design
+from calibcore.weights import MOST_PARTS
 
 MOST_RESAMPLES = 10_000
 
@@ -150,7 +150,8 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     not all sure. Simultaneous: `CumulativeCurves.ks_null`, which is x sqrt(V at the end), where
     standard Brownian motion strays as far as x from 0 with probability 1 - level (2.2414 for 0.95),
     but where few misses or hits are expected. With few rows it is left less often. No randomness is
-    involved, but of clusters, whose gaps are drawn as they vary.
+    involved, but of clusters, whose gaps are drawn as they vary; pointwise, V is then by how the
+    clusters' sums so far differ, not less than of rows drawn one by one, and Student's t.
 
     References
     ----------
@@ -168,7 +169,11 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     if curves.design is None:
         variance = np.cumsum(curves.counts * score * (1 - score)) / curves.n_samples**2
     else:
-        variance = curves.design.variance_so_far() / curves.n_samples**2
+        design, variance = curves.design, curves.design.variance_so_far()
+        if design.clusters is not None:  # of few rows, what was seen may be too little
+            alone = np.cumsum(np.add.reduceat(design.null_moments[0], design.starts))
+            variance = np.maximum(variance, alone) * design.times_by_t
+        variance /= curves.n_samples**2
     return NullBand(
         fractile=curves.fractile,
         score=curves.score,
@@ -208,9 +213,9 @@ def spline_null_band(
 ) -> SplineNullBand:
     """Compute the null band of the spline estimate under perfect calibration.
 
-    ``curves``: only its scores and counts are used, not its hits. ``n_knots``, ``runout``,
-    ``fit_to``: as in `calibcore.reliability.spline_frequency`. ``level``: between 0 and 1; at each
-    score on its own.
+    ``curves``: only its scores and counts are used, not its hits, but those of rows with sampling
+    weights or clusters. ``n_knots``, ``runout``, ``fit_to``: as in
+    `calibcore.reliability.spline_frequency`. ``level``: between 0 and 1; at each score on its own.
 
     Raises
     ------
@@ -224,7 +229,9 @@ def spline_null_band(
     row i on, and G = A'A; rows of equal score share the mean of their a_i. So if each hit has
     variance s (1 - s), the deviation is exact: d' G^+ (sum_i s_i (1 - s_i) a_i a_i') G^+ d / N^2,
     under the root. The bounds take the estimate as normal. The constrained fit is not linear; the
-    band is that of the free one.
+    band is that of the free one. Of rows with sampling weights or clusters, the sum in brackets is
+    the covariance of the sums of a_i (s_i - h_i), by how the units' parts of them differ; of
+    clusters it is as uncertain as Student's t.
 
     References
     ----------
@@ -239,7 +246,6 @@ def spline_null_band(
     ([0.2, 0.4, 0.6, 0.8], [0.2728, 0.2728, 0.2728, 0.2728])
     """
     z = _normal_bound(level)
-    refuse_design(curves.design, "the band of the spline estimate")
     check_knots(n_knots, runout)
     validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
     if curves.n_samples < n_knots:
@@ -264,11 +270,13 @@ class _LinearFit:
 
     def __init__(self, curves: CumulativeCurves, n_knots: int, runout: Runout) -> None:
         self._score, self._counts = curves.score[1:], curves.counts
-        self._n_samples = curves.n_samples
+        self._n_samples, self._design = curves.n_samples, curves.design
         self._basis = [CubicSpline(unit, runout) for unit in np.eye(n_knots)]
         # Of very many rows, parts of equal ones serve as rows, none of a larger share of all.
         share = min(1.0, MOST_PARTS / self._n_samples)
         self._parts = np.ceil(self._counts * share)
+        if curves.design is not None:
+            self._parts = np.diff(curves.design.starts, append=self._n_samples).astype(np.float64)
         self._ends = np.cumsum(self._parts)
 
     def moments(self, *, about_score: bool) -> tuple[Floats, Floats]:
@@ -292,6 +300,7 @@ class _LinearFit:
         n_knots = len(self._basis)
         gram, moment = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
         spread, above = np.zeros((n_knots, n_knots)), np.zeros((n_knots, 1))
+        pulls = np.zeros((0 if self._design is None else self._counts.size, n_knots))
         for piece in reversed(list(self._pieces())):
             fractile, starts, each = self._rows(piece)
             basis = np.stack([unit(fractile) for unit in self._basis])
@@ -301,7 +310,13 @@ class _LinearFit:
             counts, score = self._counts[piece], self._score[piece]
             mean = np.add.reduceat(onward * each, starts, axis=1) / counts
             moment += mean @ (counts * score)
-            spread += (mean * (counts * score * (1 - score))) @ mean.T
+            if self._design is None:
+                spread += (mean * (counts * score * (1 - score))) @ mean.T
+            else:
+                pulls[piece] = mean.T
+        if self._design is not None:
+            parts = pulls[self._design.block] * self._design.gaps[:, np.newaxis]
+            spread = self._design.covariance_of(parts) * self._design.times_by_t
         return gram, moment, spread
 
     def _pieces(self) -> Iterator[slice]:
@@ -313,7 +328,10 @@ class _LinearFit:
     def _rows(self, piece: slice) -> tuple[Floats, NDArray[np.intp], Floats]:
         """Return the fractile of each row of a piece, where its blocks start, and rows of each."""
         starts, parts = np.concatenate([[0], self._ends])[piece], self._parts[piece]
-        each = np.repeat(self._counts[piece] / parts, parts.astype(np.intp))
+        if self._design is None:
+            each = np.repeat(self._counts[piece] / parts, parts.astype(np.intp))
+        else:
+            each = self._design.weights[int(starts[0]) : int(starts[0] + parts.sum())]
         fractile = (self._counts[: piece.start].sum() + np.cumsum(each)) / self._n_samples
         return fractile, (starts - starts[0]).astype(np.intp), each
 

@@ -11,9 +11,9 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_odds, sigmoid
 from calibcore.reliability.bands import check_level
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight, refuse_design
+from calibcore.weights import SampleWeight
 
 MOST_DEGREES = 4
 """The highest degree that is tried."""
@@ -86,17 +86,18 @@ def calibration_belt(
     *,
     levels: tuple[float, ...] = (0.8, 0.95),
     sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> CalibrationBelt:
     """Fit the calibration belt to rows that the model has not seen (external validation).
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``levels``: of
-    the belts, ascending. ``sample_weight``: frequency weights, as in `calibcore.weights`; shape
-    (n_samples,).
+    the belts, ascending. ``sample_weight``: of the rows, as in `calibcore.weights`. ``clusters``:
+    whom each row belongs to; shape (n_samples,).
 
     Raises `CalibrationInputError` for scores or hits out of range; fewer than ten hits or ten other
-    rows; one distinct score; scores that separate the outcomes completely, so that no finite curve
-    fits best; and levels that do not ascend between 0 and 1.
+    rows, or clusters that have some; one distinct score; scores that separate the outcomes
+    completely, so that no finite curve fits best; and levels that do not ascend between 0 and 1.
 
     logit P(hit) = b_0 + b_1 l + ... + b_m l^m with l the log-odds of the score, by maximum
     likelihood. Forward selection begins at m = 1, as for rows that the model was not fitted on, and
@@ -112,12 +113,20 @@ def calibration_belt(
 
     With more than 5,000 distinct scores the log-likelihood is taken for its parabola at the fit,
     as the authors' program for Stata does from 10,000 rows on. Scores count as at least 2^-52 from
-    0 and from 1. Rows count as drawn one by one: there is no form for sampling weights or clusters.
+    0 and from 1.
+
+    Of rows with sampling weights or clusters, whose likelihood is not that of rows drawn one by
+    one, distances from the fit are by the robust covariance of its coefficients (the sandwich of
+    Liang and Zeger), in no direction less than of rows drawn one by one, and as uncertain as
+    Student's t of so many clusters: the statistic is that distance of the diagonal, a power gains
+    the square of its coefficient in standard errors, and the belt holds what is as near as the
+    point at the level.
 
     Source: Nattino, Finazzi, Bertolini, *A new calibration test and a reappraisal of the
     calibration belt for the assessment of prediction models based on dichotomous outcomes*,
     Statistics in Medicine 2014; Finazzi et al., *Calibration belt for quality-of-care assessment
-    based on dichotomous outcomes*, PLoS ONE 2011.
+    based on dichotomous outcomes*, PLoS ONE 2011; Liang and Zeger, *Longitudinal data analysis
+    using generalized linear models*, Biometrika 1986.
 
     >>> scores = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 100)
     >>> hits = np.tile(np.arange(100), 5) < np.repeat([25, 40, 50, 60, 75], 100)
@@ -127,20 +136,18 @@ def calibration_belt(
     >>> [(round(low, 2), round(high, 2), above) for low, high, above in belt.departures(0.95)]
     [(0.1, 0.38, True), (0.62, 0.9, False)]
     """
-    return belt_of(tally(scores, hits, sample_weight=sample_weight), levels)
+    return belt_of(counted_rows(scores, hits, sample_weight, clusters), levels)
 
 
 def belt_of(counted: Tally, levels: tuple[float, ...] = (0.8, 0.95)) -> CalibrationBelt:
     """Fit the belt to rows counted by score, as `calibration_belt`."""
-    refuse_design(counted.design, "the calibration belt")
     checked = tuple(check_level(level) for level in levels)
     if not checked or list(checked) != sorted({*checked}):
         raise CalibrationInputError("levels", repr(levels), "ascending numbers between 0 and 1")
     _refuse_few(counted)
     odds = log_odds(counted.scores)
     best = _selected(odds, counted)
-    diagonal = -float(_losses(odds, counted).sum())
-    statistic = max(2 * (best.likelihood - diagonal), 0.0)
+    statistic = _distance(best, odds, counted)
     score = np.sort(
         np.concatenate(
             [
@@ -166,11 +173,16 @@ def belt_of(counted: Tally, levels: tuple[float, ...] = (0.8, 0.95)) -> Calibrat
 
 def _refuse_few(counted: Tally) -> None:
     """Raise where no line fits best."""
-    n_hits = int(counted.hits.sum())
-    fewest = min(n_hits, counted.n_samples - n_hits)
+    design, n_hits, n_rows = counted.design, int(counted.hits.sum()), counted.n_samples
+    fewest, what = min(n_hits, n_rows - n_hits), "rows"
+    if design is not None:
+        n_hits = int(design.hits.sum())
+        units = np.arange(n_rows) if design.clusters is None else design.clusters
+        fewest = min(np.unique(units[design.hits == outcome]).size for outcome in (0, 1))
+        what = "rows" if design.clusters is None else "clusters with rows"
     if fewest < _LEAST:
-        wanted = f"at least {_LEAST} rows of each outcome"
-        raise CalibrationInputError("hits", f"{n_hits} of {counted.n_samples}", wanted)
+        wanted = f"at least {_LEAST} {what} of each outcome"
+        raise CalibrationInputError("hits", f"{n_hits} of {n_rows}", wanted)
     of_hits = counted.scores[counted.hits > 0]
     of_rest = counted.scores[counted.hits < counted.counts]
     if of_hits[0] >= of_rest[-1] or of_rest[0] >= of_hits[-1]:
@@ -194,6 +206,13 @@ class _Basis(NamedTuple):
         unit = (odds - self.middle) / self.spread
         return np.asarray(np.vander(unit, len(self.inverse), increasing=True) @ self.inverse)
 
+    @property
+    def of_line(self) -> Floats:
+        """Their weights in the log-odds themselves: the diagonal."""
+        unit = np.zeros(len(self.inverse))
+        unit[:2] = self.middle, self.spread
+        return np.asarray(np.linalg.solve(self.inverse, unit))
+
     def powers(self, values: Floats) -> Floats:
         """Return the coefficients of powers of the log-odds."""
         unit = Polynomial([-self.middle / self.spread, 1 / self.spread])
@@ -210,7 +229,9 @@ class _Fit(NamedTuple):
     values: Floats
     likelihood: float
     curved: Floats
-    """Minus the second derivatives of the log-likelihood."""
+    """Minus the second derivatives of the log-likelihood; of rows with weights or clusters, the
+    inverse of the robust covariance of the values.
+    """
 
     @property
     def degree(self) -> int:
@@ -233,10 +254,26 @@ def _selected(odds: Floats, counted: Tally) -> _Fit:
         raise CalibrationInputError("scores", "no finite best curve", "outcomes that overlap more")
     for degree in range(2, min(MOST_DEGREES, odds.size - 1) + 1):
         following = _fit(odds, counted, degree)
-        if following is None or 2 * (following.likelihood - best.likelihood) < SELECTION:
+        if following is None or _gain(best, following, counted) < SELECTION:
             break
         best = following
     return best
+
+
+def _gain(best: _Fit, following: _Fit, counted: Tally) -> float:
+    """Return twice the log-likelihood that a further power gains, or what stands for it."""
+    if counted.design is None:
+        return 2 * (following.likelihood - best.likelihood)
+    variance = float(np.linalg.inv(following.curved)[-1, -1])
+    return float(following.values[-1] ** 2 / variance)
+
+
+def _distance(best: _Fit, odds: Floats, counted: Tally) -> float:
+    """Return twice the log-likelihood that the fit gains on the diagonal, or what stands for it."""
+    if counted.design is None:
+        return max(2 * (best.likelihood + float(_losses(odds, counted).sum())), 0.0)
+    off = best.values - best.basis.of_line
+    return float(off @ best.curved @ off)
 
 
 def _fit(odds: Floats, counted: Tally, degree: int) -> _Fit | None:
@@ -251,13 +288,40 @@ def _fit(odds: Floats, counted: Tally, degree: int) -> _Fit | None:
         step = np.linalg.solve(curved[0], slope[0])
         expected = float(slope[0] @ step)
         if expected <= 1e-13 * max(1.0, loss):
-            return _Fit(basis, table, values + step, -loss, curved[0])
+            return _Fit(
+                basis, table, values + step, -loss, _known(table, counted, values, curved[0])
+            )
         while (after := float(_losses(table @ (values + step), counted).sum())) > loss:
             step /= 2
             if float(slope[0] @ step) <= 1e-15 * max(1.0, loss):
-                return _Fit(basis, table, values, -loss, curved[0])
+                return _Fit(basis, table, values, -loss, _known(table, counted, values, curved[0]))
         values, loss = values + step, after
     return None
+
+
+def _known(table: Floats, counted: Tally, values: Floats, curved: Floats) -> Floats:
+    """Return how well the values are known, as `_Fit.curved`."""
+    design = counted.design
+    if design is None:
+        return curved
+    frequency = sigmoid(table @ values)
+    gaps = design.about(frequency).gaps
+    own = design.covariance_of(gaps[:, np.newaxis] * table[design.block]) * design.times_by_t
+    alone = (table.T * counted.variances_of(frequency)) @ table
+    return np.asarray(curved @ np.linalg.inv(_at_least(alone, own)) @ curved)
+
+
+def _at_least(least: Floats, covariance: Floats) -> Floats:
+    """Return a covariance that is in no direction less than another.
+
+    >>> _at_least(np.diag([1.0, 4.0]), np.diag([2.0, 3.0])).round(9).tolist()
+    [[2.0, 0.0], [0.0, 4.0]]
+    """
+    root = np.linalg.cholesky(least)
+    alike = np.linalg.solve(root, np.linalg.solve(root, covariance).T)
+    values, vectors = np.linalg.eigh((alike + alike.T) / 2)
+    sides = root @ vectors
+    return np.asarray((sides * np.maximum(values, 1)) @ sides.T)
 
 
 def _losses(odds: Floats, counted: Tally) -> Floats:
@@ -296,7 +360,7 @@ def _bounds(best: _Fit, counted: Tally, at: Floats, enough: float) -> NDArray[np
     solved = np.linalg.solve(best.curved, directions.T).T
     length = np.sqrt(np.einsum("gi,gi->g", directions, solved))[:, np.newaxis]
     moved = math.sqrt(enough) * solved / length
-    if len(best.table) <= _MOST_SCORES:
+    if counted.design is None and len(best.table) <= _MOST_SCORES:
         a_time = max(_CELLS // len(best.table), 1)
         parts = [slice(start, start + a_time) for start in range(0, len(moved), a_time)]
         moved = np.concatenate(

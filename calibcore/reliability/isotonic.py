@@ -6,9 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight, refuse_design
+from calibcore.weights import OrderedDesign, SampleWeight
 
 MOST_PLACES = 512
 """Most scores a band is given at."""
@@ -36,7 +36,7 @@ class CorpReliability:
     """Height of each step: its observed frequency, ascending; shape (n_steps,)."""
     step_count: NDArray[np.int64]
     step_hits: NDArray[np.int64]
-    """Rows on each step, and hits among them; shape (n_steps,)."""
+    """Rows on each step, and hits among them, whatever their weights; shape (n_steps,)."""
     consistency: Band
     """Where the curve of a perfectly calibrated model with these scores lies: about the diagonal,
     to be compared with the curve.
@@ -45,7 +45,7 @@ class CorpReliability:
     """How sure the curve is: about the curve, to be compared with the diagonal."""
 
 
-def corp_reliability(
+def corp_reliability(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     *,
@@ -53,6 +53,7 @@ def corp_reliability(
     seed: int = 0,
     level: float = 0.95,
     sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> CorpReliability:
     """Compute the isotonic reliability curve (CORP): the nearest curve that never falls.
 
@@ -62,7 +63,8 @@ def corp_reliability(
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_resamples``:
     label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
     ``seed``: of the draws. ``level``: of both bands, at each score on its own. ``sample_weight``:
-    frequency weights, as in `calibcore.weights`; shape (n_samples,).
+    of the rows, as in `calibcore.weights`. ``clusters``: whom each row belongs to; shape
+    (n_samples,).
 
     Raises `CalibrationInputError` for scores, hits or weights out of range, fewer than one
     resample, and a level that is not between 0 and 1.
@@ -87,10 +89,14 @@ def corp_reliability(
     time, are drawn and fitted as one group of their mean probability; bands are given at no more
     than 512 of the scores, evenly spaced in fractile. The curve itself is never grouped.
 
+    Of rows with sampling weights or clusters, gaps from the scores, or from the fitted curve, are
+    drawn as the units' own vary (`calibcore.weights.OrderedDesign.drawn_gaps`), and the interval of
+    a step is of as many rows as tell its frequency as well.
+
     Source: Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic
     classifiers*, PNAS 2021.
     """
-    counted = tally(scores, hits, sample_weight=sample_weight)
+    counted = counted_rows(scores, hits, sample_weight, clusters)
     return corp_of(counted, n_resamples=n_resamples, seed=seed, level=level)
 
 
@@ -98,19 +104,18 @@ def corp_of(
     counted: Tally, *, n_resamples: int = 399, seed: int = 0, level: float = 0.95
 ) -> CorpReliability:
     """Estimate from rows counted by score, one a score at least, as `corp_reliability`."""
-    refuse_design(counted.design, "the bands of the isotonic curve")
     resampling = Resampling(n_resamples, seed, level)
     starts = _step_starts(counted)
     ends = np.append(starts[1:], counted.scores.size)
-    count = np.add.reduceat(counted.counts, starts).astype(np.int64)
-    hits = np.add.reduceat(counted.hits, starts).astype(np.int64)
-    heights = np.maximum.accumulate(hits / count)
+    rows, hits, alike = _of_steps(counted, starts)
+    heights = np.maximum.accumulate(_heights(counted, starts))
     frequency = np.repeat(heights, ends - starts)
     groups, rng = _Groups(counted), resampling.generator()
     consistency = quantile_band(groups.refit(counted.scores, rng, n_resamples), level)
     drawn = quantile_band(groups.refit(frequency, rng, n_resamples), level)
     step = np.searchsorted(ends, groups.places, side="right")
-    confidence = _widened(drawn, heights[step], [end[step] for end in _rising(hits, count, level)])
+    exact = _rising(hits if counted.design is None else heights * alike, alike, level)
+    confidence = _widened(drawn, heights[step], [end[step] for end in exact])
     at = counted.scores[groups.places]
     return CorpReliability(
         score=counted.scores,
@@ -118,8 +123,8 @@ def corp_of(
         first=counted.scores[starts],
         last=counted.scores[ends - 1],
         step_frequency=heights,
-        step_count=count,
-        step_hits=hits,
+        step_count=rows.astype(np.int64),
+        step_hits=hits.astype(np.int64),
         consistency=resampling.band(at, *consistency),
         confidence=resampling.band(at, *confidence),
     )
@@ -129,8 +134,23 @@ def _step_starts(counted: Tally) -> NDArray[np.intp]:
     """Return the first block of each step of the isotonic fit."""
     starts = _isotonic(counted.hits / counted.counts, counted.counts)[1][:-1]
     # From whole numbers the heights are right to the last digit, and equal ones are one step.
-    heights = np.add.reduceat(counted.hits, starts) / np.add.reduceat(counted.counts, starts)
-    return starts[np.diff(heights, prepend=-1.0) > 0]
+    return starts[np.diff(_heights(counted, starts), prepend=-1.0) > 0]
+
+
+def _heights(counted: Tally, starts: NDArray[np.intp]) -> Floats:
+    """Return the observed frequency of each step."""
+    return np.asarray(
+        np.add.reduceat(counted.hits, starts) / np.add.reduceat(counted.counts, starts)
+    )
+
+
+def _of_steps(counted: Tally, starts: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+    """Return rows of each step, hits among them, and how many rows tell its frequency as well."""
+    rows, design = np.add.reduceat(counted.rows_at, starts), counted.design
+    if design is None:
+        return rows, np.add.reduceat(counted.hits, starts), rows
+    hits = np.add.reduceat(design.hits, design.starts[starts])
+    return rows, hits, design.rows_alike(_heights(counted, starts), starts)
 
 
 def _isotonic(values: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
@@ -142,9 +162,7 @@ def _isotonic(values: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]
     return fit.x, fit.blocks
 
 
-def _rising(
-    hits: NDArray[np.int64], count: NDArray[np.int64], level: float
-) -> tuple[Floats, Floats]:
+def _rising(hits: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:
     """Return monotone pointwise intervals per step."""
     lower, upper = binomial_interval(hits, count, interval="clopper_pearson", level=level)
     return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
@@ -165,7 +183,7 @@ class _Groups:
 
     def __init__(self, counted: Tally) -> None:
         n_blocks = counted.scores.size
-        self._block_counts = counted.counts
+        self._block_counts, self._design = counted.counts, counted.design
         self.places = np.arange(n_blocks)
         group = self.places
         if n_blocks > MOST_GROUPS:
@@ -182,16 +200,25 @@ class _Groups:
         """Draw labels, fit, and read the fit at the places, shape (n_resamples, n_places)."""
         hits = np.add.reduceat(probability * self._block_counts, self._starts)
         chance = np.clip(hits / self._counts, 0.0, 1.0)
+        design = self._design and self._design.about(probability).joined(self._starts)
         curves = np.empty((n_resamples, self.places.size))
         for start in range(0, n_resamples, _DRAWN_AT_ONCE):
             size = min(_DRAWN_AT_ONCE, n_resamples - start)
-            for row, share in enumerate(_draw(self._counts, chance, rng, size), start):
+            for row, share in enumerate(_draw(self._counts, chance, rng, size, design), start):
                 curves[row] = _isotonic(share, self._counts)[0][self._at]
-        return curves
+        return np.clip(curves, 0.0, 1.0, out=curves)
 
 
-def _draw(counts: Floats, chance: Floats, rng: np.random.Generator, size: int) -> Floats:
+def _draw(
+    counts: Floats,
+    chance: Floats,
+    rng: np.random.Generator,
+    size: int,
+    design: OrderedDesign | None,
+) -> Floats:
     """Draw the share of hits in each group, shape (size, n_groups)."""
+    if design is not None:
+        return np.asarray(chance - design.drawn_gaps(rng, size, chance)[0] / counts)
     if counts.max() == 1:
         return (rng.random((size, chance.size)) < chance).astype(np.float64)
     return np.asarray(rng.binomial(counts.astype(np.int64), chance, (size, chance.size)) / counts)

@@ -9,9 +9,9 @@ from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import Band, Resampling, quantile_band
 from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight, refuse_design
+from calibcore.weights import OrderedDesign, SampleWeight
 
 LEAST_BANDWIDTH = 0.001
 
@@ -61,6 +61,7 @@ def smooth_reliability(  # noqa: PLR0913 - each has a default that serves
     seed: int = 0,
     level: float = 0.95,
     sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> SmoothReliability:
     """Compute the kernel-smoothed reliability curve: a weighted mean of the hits near each score.
 
@@ -68,8 +69,8 @@ def smooth_reliability(  # noqa: PLR0913 - each has a default that serves
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``bandwidth``:
     standard deviation of the kernel, from 0.001 to 1; without one, that of smooth ECE.
     ``n_resamples``: sets of rows drawn for the band. ``seed``: of the draws. ``level``: of the
-    band, at each score on its own. ``sample_weight``: frequency weights, as in `calibcore.weights`;
-    shape (n_samples,).
+    band, at each score on its own. ``sample_weight``: of the rows, as in `calibcore.weights`.
+    ``clusters``: whom each row belongs to; shape (n_samples,).
 
     Raises `CalibrationInputError` for scores, hits, weights or a bandwidth out of range, fewer than
     one resample, and a level that is not between 0 and 1.
@@ -88,12 +89,14 @@ def smooth_reliability(  # noqa: PLR0913 - each has a default that serves
     The band holds the middle of the curves of rows drawn with replacement, the bandwidth kept. Rows
     that are all hits stay so however they are drawn, so the band is widened to Wilson's interval of
     as many rows as the weights amount to, (sum K)^2 / sum K^2. It is about the smoothed curve: it
-    knows nothing of the smoothing itself, for which the curve is compared with ``mean_score``.
+    knows nothing of the smoothing itself, for which the curve is compared with ``mean_score``. Of
+    rows with sampling weights or clusters, gaps from the curve are drawn as the units' own vary
+    (`calibcore.weights.OrderedDesign.drawn_gaps`), and these rows count as the design effect says.
 
     Source: Błasiok and Nakkiran, *Smooth ECE: principled reliability diagrams via kernel
     smoothing*, ICLR 2024.
     """
-    counted = tally(scores, hits, sample_weight=sample_weight)
+    counted = counted_rows(scores, hits, sample_weight, clusters)
     return smooth_of(counted, bandwidth=bandwidth, n_resamples=n_resamples, seed=seed, level=level)
 
 
@@ -106,7 +109,6 @@ def smooth_of(
     level: float = 0.95,
 ) -> SmoothReliability:
     """Estimate from rows counted by score, one set of them, as `smooth_reliability`."""
-    refuse_design(counted.design, "the band of the smoothed curve")
     resampling = Resampling(n_resamples, seed, level)
     sigma = _own_bandwidth(counted) if bandwidth is None else _checked(bandwidth)
     cells = _Cells(counted, _steps_for(sigma))
@@ -120,9 +122,16 @@ def smooth_of(
     rows_near = _rows_near(
         np.maximum(smooth_rows, least), cells.show(cells.squared(rows, sigma)), counted.n_samples
     )
+    score, design = cells.show(cells.nodes), counted.design
+    if design is None:
+        curves = cells.resample(resampling, sigma, least)
+    else:
+        rows_near /= design.effect_by_score
+        own = np.interp(counted.scores, score, frequency)
+        gaps = cells.show(_smoothed(cells.drawn_gaps(counted, design, own, resampling), sigma))
+        curves = frequency - gaps / np.maximum(smooth_rows, least)
     exact = binomial_interval(frequency * rows_near, rows_near, level=level)
-    drawn = quantile_band(cells.resample(resampling, sigma, least), level)
-    score = cells.show(cells.nodes)
+    drawn = quantile_band(curves, level)
     return SmoothReliability(
         score=score,
         frequency=frequency,
@@ -156,14 +165,14 @@ class _Cells:
         self.nodes = np.arange(n_steps + 1) / n_steps
         self._every = n_steps // _SHOWN
         place = counted.scores * n_steps
-        cell = np.minimum(place.astype(np.intp), n_steps - 1)
+        cell = self._cell = np.minimum(place.astype(np.intp), n_steps - 1)
         kinds = np.stack([counted.counts - counted.hits, counted.hits])
         within = kinds * (place - cell)
         self.counts, totals = (
             np.array([np.bincount(cell, kind, n_steps) for kind in both], dtype=np.float64)
             for both in (kinds, within)
         )
-        self._right = totals / np.maximum(self.counts, 1.0)
+        self._right = np.divide(totals, self.counts, where=self.counts > 0, out=0 * totals)
 
     def on_nodes(self, counts: Floats) -> Floats:
         """Share rows, and hits, between the nodes; (..., 2, n_steps) to (2, ..., n_steps + 1)."""
@@ -172,6 +181,24 @@ class _Cells:
         nodes[..., :-1] = counts - right
         nodes[..., 1:] += right
         return np.stack([nodes.sum(axis=-2), nodes[..., 1, :]])
+
+    def drawn_gaps(
+        self, counted: Tally, design: OrderedDesign, frequency: Floats, resampling: Resampling
+    ) -> Floats:
+        """Draw gaps from the curve on the nodes, shape (n_resamples, n_steps + 1).
+
+        ``frequency``: of the curve at each score; shape (n_blocks,).
+        """
+        firsts = np.flatnonzero(np.diff(self._cell, prepend=-1))
+        filled, joined = self._cell[firsts], design.about(frequency).joined(firsts)
+        rows = self.counts.sum(axis=0)[filled]
+        mean = np.add.reduceat(counted.counts * frequency, firsts) / rows
+        right = (self.counts * self._right).sum(axis=0)[filled] / rows
+        drawn, _ = joined.drawn_gaps(resampling.generator(), resampling.n_resamples, mean)
+        gaps = np.zeros((len(drawn), self.nodes.size))
+        gaps[:, filled] = drawn * (1 - right)
+        gaps[:, filled + 1] += drawn * right
+        return gaps
 
     def squared(self, rows: Floats, sigma: float) -> Floats:
         """Sum the squared weights of the rows at each node; the rows stand on the nodes."""

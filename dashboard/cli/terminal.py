@@ -10,15 +10,12 @@ import numpy as np
 from rich.markup import escape
 
 from calibcore.calibrators import CATALOGUE, VectorMap
-from calibcore.calibrators.base import FittedScoreMap, Progress
-from calibcore.data import EventScores
+from calibcore.calibrators.base import Progress
 from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
-from calibcore.prevalence import estimated_prevalence, prevalence_interval
-from calibcore.weights import RowWeights, frequency_weights, row_mean, sampling_weights
 from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
 from dashboard.cli.engine import Counting, counted_upload, read_calibrator
 from dashboard.cli.output import Lines, showing_progress, write_file
@@ -28,7 +25,7 @@ from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import check_group, event_of, own_options, read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.records import Design, ReadingOptions
+from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
 from dashboard.remote import InputFile
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
@@ -37,12 +34,12 @@ from dashboard.settings import NO_METHOD, is_rank, method_of
 from dashboard.summary_file import are_summaries
 from dashboard.take_home.calibrated import (
     calibrated_rows,
-    calibrated_values,
     frame_bytes,
     n_unfitted,
     rows_for,
 )
 from dashboard.take_home.files import calibrator_file
+from dashboard.take_home.prevalence import share_of_new
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.design import design_line, estimated_share, shift_assumed
@@ -266,35 +263,11 @@ def estimate_prevalence(reading: Mapping[str, Any], method: str, new: Path) -> s
     options = options_of(reading)
     known = read_paths(reading["files"], options)
     event = event_of(known, reading["event"])
-    if not isinstance(event, OneClass) or known.summary is not None:
-        raise CalibrationInputError("event", "none of a population", "--event with one class")
-    scene = scene_of(known, event=event, method=method, progress=lambda _: None)
-    file, rows = calibrator_file(scene), scene.split.calibration
-    if file is None or not isinstance(file.fitted, FittedScoreMap) or file.needs_groups:
-        raise CalibrationInputError("calibrator", method, "one of a score, such as platt")
-    weighted = tuple(one for one in options.roles if one[1] in {"weight", "count"})
-    alike = ReadingOptions(values=options.values, leave_out=options.leave_out, roles=weighted)
-    upload = rows_for(file, alike, lambda how: read_paths([new], how))
-    if upload.piece is None:
-        wanted = "rows without, as the share of outcomes that are known is no question"
-        raise CalibrationInputError("new", "rows with outcomes", wanted)
-    seen = (
-        rows if isinstance(rows, EventScores) else event.outcomes(rows.probabilities, rows.labels)
-    )
-    given, among = calibrated_values(upload, file), row_mean(seen.hits, rows.weights)
-    weights = _weights_of(upload.piece.design)
-    share = estimated_prevalence(given, among, sample_weight=weights)
-    interval = prevalence_interval(given, among, sample_weight=weights)
-    text = estimated_share(share, interval, given.size, among)
+    one = share_of_new(known, event, method, lambda how: read_paths([new], how))
+    text = estimated_share(one.share, one.interval, one.n_rows, one.among)
     assumed = shift_assumed(method_name(method))
-    lines = f"{new}, {scene.event_words.plain}: {text}", assumed, *upload.doubts
-    return "\n".join([*lines, f"State it: --prevalence {share:.4g}"])
-
-
-def _weights_of(design: Design | None) -> RowWeights | None:
-    if design is None or design.weights is None:
-        return None
-    return (frequency_weights if design.counts else sampling_weights)(design.weights)
+    lines = f"{new}, {one.event}: {text}", assumed, *one.doubts
+    return "\n".join([*lines, f"State it: --prevalence {one.share:.4g}"])
 
 
 OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")

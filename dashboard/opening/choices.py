@@ -2,21 +2,28 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
 import streamlit as st
 
 from calibcore.data import LogitSet
+from calibcore.errors import CalibrationInputError
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
+from dashboard.headless import event_of as event_of_rows
 from dashboard.readers import FORMATS, ReadingOptions, Upload
 from dashboard.readers.records import ROLES, ColumnRole, Proposal
 from dashboard.readers.refusal import FileError, Question, visible
+from dashboard.take_home.prevalence import share_of_new
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
+from dashboard.texts.design import estimated_share, shift_assumed
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import event_of, outcome_counts
+from dashboard.texts.verdict import refusal
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
 
@@ -341,6 +348,8 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
     two = upload is not None and (upload.class_names is None or len(upload.class_names) == 2)
     if two or options.prevalence is not None:
         _choose_prevalence(options)
+        if upload is not None and len(upload.class_names or ()) == 2:
+            _estimate_prevalence(sources, options)
     show_reset()
 
 
@@ -444,6 +453,42 @@ def _choose_prevalence(options: ReadingOptions) -> None:
         on_change=_set,
         args=("prevalence", "prevalence", lambda percent: percent and percent / 100),
     )
+
+
+_ESTIMATED_BY = "platt"
+"""Calibrator of the rows that a share is estimated from, as by the command."""
+
+
+def _estimate_prevalence(sources: Sequence[SourceFile], options: ReadingOptions) -> None:
+    """Show what rows without outcomes say of the share, and a button that states it."""
+    with st.popover(words.ESTIMATE, icon=":material/query_stats:"):
+        new = st.file_uploader(
+            words.ESTIMATE, list(FORMATS), key="new_rows", help=words.ESTIMATE_HELP,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.markdown(f":small[{words.ESTIMATE_HELP}]")
+        if new is None:
+            return
+        source = SourceFile(new.name, sha256(new.getvalue()).hexdigest(), new.getvalue)
+        try:
+            known = files.read_files(sources, replace(options, prevalence=None))
+            one = share_of_new(
+                known, event_of_rows(known, None), _ESTIMATED_BY,
+                lambda how: files.read_files((source,), how),
+            )  # fmt: skip
+        except CalibrationInputError as error:
+            st.error(refusal(error), title=words.NO_ESTIMATE, icon=":material/block:")
+            return
+        text = estimated_share(one.share, one.interval, one.n_rows, one.among)
+        st.markdown(f"**{escape_markdown(one.event)}**: {text}")
+        st.markdown(shift_assumed(method_name(_ESTIMATED_BY)))
+        if one.doubts:
+            st.markdown(words.bullets(one.doubts))
+        if one.stated is not None:
+            st.button(
+                words.take_share(one.stated), key="take_share", type="primary",
+                on_click=change, kwargs={"prevalence": one.stated},
+            )  # fmt: skip
 
 
 _ANSWERED = "role_answered"

@@ -19,7 +19,6 @@ NO_CLASSES = (
     "Classes are not compared where rows have sampling weights or belong together. Subgroups tests"
     " predicted classes; one class can be the event."
 )
-NO_CURVES = "Curves and their bands are for rows drawn one by one, so scores are shown in bins."
 
 
 def design_line(scene: Scene) -> str:

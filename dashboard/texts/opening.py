@@ -339,6 +339,23 @@ PREVALENCE_HELP = (
     " verdict and calibrator are moved by an offset in log-odds. Where the file has top-1 scores"
     " only, of correct predictions: it then changes no number."
 )
+ESTIMATE = "Estimate it from new rows"
+ESTIMATE_HELP = (
+    "A file with scores in the columns of this one, of where the model will be used, without"
+    " outcomes. Nothing else changes until the share is taken over."
+)
+NO_ESTIMATE = "Share not estimated"
+
+
+def take_share(share: float) -> str:
+    """Return what the button that takes an estimated share over is called.
+
+    >>> take_share(0.1234)
+    'State 12.34%'
+    """
+    return f"State {100 * share:.4g}%"
+
+
 WITHOUT_LABELS = (
     "No outcome in this file. If a column holds the true labels, choose it below as **Outcome (true"
     " class)**. Otherwise add the file with the labels, in the panel on the left."

@@ -201,8 +201,8 @@ def _wander(sweep: BinSweep) -> float:
 _BELT_LEVEL = 0.95
 
 NO_BELT = (
-    "No belt: it needs 10 rows of each outcome at least, and scores that do not separate them"
-    " completely."
+    "No belt: it needs 10 rows of each outcome at least (or as many clusters with some), and scores"
+    " that do not separate them completely."
 )
 
 
@@ -223,7 +223,8 @@ def belt_caption(side: Side, *, expert: bool = False) -> str:
     text = f"The 95% belt is {text}." if texts else f"The 95% belt {text}."
     if not expert:
         return text
+    test = "likelihood-ratio test" if side.counted.design is None else "test by robust covariance"
     return (
-        f"{text} Degree {belt.degree} by forward selection from 1; likelihood-ratio test of the"
-        f" diagonal: {p_words(belt.p_value)}, which counts the selection."
+        f"{text} Degree {belt.degree} by forward selection from 1; {test} of the diagonal:"
+        f" {p_words(belt.p_value)}, which counts the selection."
     )

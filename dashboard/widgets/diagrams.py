@@ -6,7 +6,6 @@ from typing import cast
 
 import streamlit as st
 
-from calibcore.data import is_designed
 from calibcore.evaluation import Side
 from dashboard.compute.figures import diagrams_of
 from dashboard.figures import Diagram, reliability_diagram
@@ -14,7 +13,6 @@ from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.reliability import TITLES
 from dashboard.scene import Scene
-from dashboard.texts.design import NO_CURVES
 from dashboard.texts.reliability import DIAGRAM_HELP, DIAGRAM_LABEL
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
@@ -45,11 +43,8 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = 
             show_picture(one, on_click=click)
 
 
-def choose_diagram(scene: Scene) -> Diagram:
+def choose_diagram() -> Diagram:
     """Show the choice of how the diagram is drawn."""
-    if is_designed(scene.rows):
-        st.markdown(f":small[{NO_CURVES}]")
-        return "bins"
     chosen = address.choose_button(
         DIAGRAM_LABEL,
         {str(key): name for key, name in DIAGRAMS.items()},

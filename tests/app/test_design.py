@@ -13,14 +13,15 @@ from calibcore.calibrators import PlattScaling
 from calibcore.calibrators.score_maps.offset import FittedOffset
 from calibcore.data import EventScores
 from calibcore.events import OneClass
-from calibcore.prevalence import restated
+from calibcore.prevalence import estimated_prevalence, prevalence_interval, restated
 from calibcore.splits import Split
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.headless import scene_of
 from dashboard.readers import ReadingOptions, read
 from dashboard.readers.records import ColumnRole
-from dashboard.texts.design import NO_CLASSES, prior_line
+from dashboard.texts.design import NO_CLASSES, prior_line, shift_assumed
 from dashboard.texts.numbers import percent
+from dashboard.texts.reliability import belt_caption
 from dashboard.views.decisions.document import usual_cutoff
 from dashboard.views.ks_graphs.drawing import spline_fit
 from dashboard.views.maps.results import curve_of
@@ -166,3 +167,48 @@ def test_classes_of_weighted_rows_are_said_not_to_be_compared() -> None:
     )
     assert not page.exception
     assert NO_CLASSES in texts(page)
+
+
+@pytest.mark.parametrize("diagram", ["isotonic", "smoothed", "belt"])
+def test_curves_of_clusters_and_weights_are_drawn(diagram: str) -> None:
+    page = open_upload(visits(), path="reliability", roles=BOTH, reliability=diagram)
+    assert not page.exception
+    assert not page.error
+    known = audit(RISK, DIED, sample_weight=WEIGHT, clusters=WHOSE).test.before
+    if diagram == "belt":
+        assert belt_caption(known) in texts(page)
+    if diagram == "isotonic":
+        assert f"for {percent(known.corp_outside, N)} of rows" in texts(page)
+
+
+def test_a_share_is_estimated_from_new_rows_and_taken_over() -> None:
+    rng = np.random.default_rng(6)
+
+    def table(hits: np.ndarray) -> tuple[np.ndarray, bytes]:
+        risk = (1 / (1 + np.exp(-2 * rng.normal(np.where(hits, 1.0, -1.0))))).round(6)
+        return risk, b"\n".join([b"risk", *(str(one).encode() for one in risk.tolist())])
+
+    ill = rng.random(1_000) < 0.5
+    risk, _ = table(ill)
+    rows = [f"{a},{b:d}" for a, b in zip(risk.tolist(), ill.tolist(), strict=True)]
+    later, new = table(rng.random(2_000) < 0.08)
+    page = open_upload(("cases.csv", "\n".join(["risk,ill", *rows]).encode()), method="none")
+    assert page.number_input(key="prevalence").value is None
+    page.file_uploader(key="new_rows").set_value(("clinic.csv", new, "text/csv")).run()
+    assert not page.error, page.error[0].value
+    moved, among = PlattScaling().fit(risk, ill).predict(later), float(ill.mean())
+    share, ends = estimated_prevalence(moved, among), prevalence_interval(moved, among)
+    said = texts(page)
+    assert f"a share of {percent(share, 2_000)} of 2,000 rows without outcomes" in said
+    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in said
+    assert shift_assumed("Platt scaling") in said
+    page.button(key="take_share").click().run()
+    assert page.number_input(key="prevalence").value == pytest.approx(100 * share, rel=1e-3)
+    assert f"have a share of {100 * share:.4g}% where scores are used" in texts(page).replace(
+        "\\", ""
+    )
+    again = page.file_uploader(key="new_rows").set_value(
+        ("old.csv", b"risk,ill\n.2,0\n.7,1", "text/csv")
+    )
+    again.run()
+    assert "rows without" in page.error[0].value

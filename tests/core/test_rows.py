@@ -1,6 +1,5 @@
 """What a row stands for, in audits: repeated, weighted, and belonging to somebody."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from calibcore.events import OneClass
 from calibcore.inference import group_gaps, off_ranges, omnibus_test
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, Options, event_brier, nll
+from calibcore.metrics.binned import sweep_bins
 from calibcore.reliability import binned_reliability, null_band
 from calibcore.splits import cross_split, deal_folds, split_rows
 from calibcore.weights import frequency_weights, repeats, sampling_weights
@@ -321,16 +321,9 @@ CLUSTERED = with_design(EventScores(SCORES, HITS), clusters=CLUSTERS)
 
 
 @pytest.mark.parametrize("rows", [WEIGHTED, CLUSTERED], ids=["weights", "clusters"])
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda rows: audit(rows).test.before.corp,
-        lambda rows: audit(rows).test.before.smooth,
-    ],
-)
-def test_what_has_no_form_refuses(call: Callable[[EventScores], Any], rows: EventScores) -> None:
+def test_the_sweep_over_bins_has_no_form_and_refuses(rows: EventScores) -> None:
     with pytest.raises(CalibrationInputError, match=r"sampling weights|clusters"):
-        call(rows)
+        sweep_bins(tally_of(rows))
 
 
 def test_weights_beside_a_split_or_wrong_ones_are_refused() -> None:

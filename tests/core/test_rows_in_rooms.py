@@ -199,8 +199,11 @@ def test_curves_and_tests_of_frequency_weights_are_those_of_the_repeated_rows(
     for name, value in vars(compute(SCORES, HITS, sample_weight=COUNTS)).items():
         if isinstance(value, float | np.ndarray):
             np.testing.assert_allclose(value, wanted[name], atol=1e-12, err_msg=name)
+
+
+def test_tests_that_count_rows_refuse_sampling_weights() -> None:
     with pytest.raises(CalibrationInputError, match="sampling weights"):
-        compute(SCORES, HITS, sample_weight=WEIGHTS)
+        spiegelhalter_test(SCORES, HITS, sample_weight=WEIGHTS)
 
 
 def test_decisions_of_frequency_weights_are_those_of_the_repeated_rows() -> None:

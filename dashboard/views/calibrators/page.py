@@ -312,7 +312,7 @@ def _show_diagrams(scene: Scene, shown: _View) -> None:
     )
     if not wanted:
         return
-    diagram, among = diagrams.choose_diagram(scene), shown.contestants
+    diagram, among = diagrams.choose_diagram(), shown.contestants
     where = sides_shown(among)[-1]
     # Uncalibrated first, as in the papers; then the best.
     among = sorted(among, key=lambda one: one.key != NO_METHOD)

@@ -389,7 +389,7 @@ def _show_pictures(scene: Scene, models: Sequence[Model]) -> None:
         )
         for one in models
     ]
-    show_panels(scene, panels, diagrams.choose_diagram(scene), key="model")
+    show_panels(scene, panels, diagrams.choose_diagram(), key="model")
 
 
 def _show_small_pictures(scene: Scene, models: Sequence[Model], *, calibrated: bool) -> None:

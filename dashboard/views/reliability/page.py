@@ -20,7 +20,7 @@ def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
     first = headline.show_headline(scene, notes=True)
-    diagram = diagrams.choose_diagram(scene)
+    diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones(scene.evaluated)
     has_rows = scene.upload.summary is None
     diagrams.show_diagrams(scene, diagram, clickable=has_rows)

@@ -9,10 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from calibcore import EventScores
-from calibcore.data import with_design
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.draws import tally_of
 from calibcore.reliability import belt, belt_of, calibration_belt
 from calibcore.reliability.belt import _quantile as quantile
 from calibcore.reliability.belt import _survival as survival
@@ -227,10 +224,7 @@ def test_levels_are_checked(levels: Any) -> None:
         calibration_belt(*drawn(0), levels=levels)
 
 
-def test_rows_with_weights_or_clusters_are_refused() -> None:
+def test_rows_counted_twice_have_the_same_curve() -> None:
     scores, hits = drawn(0)
-    weighted = with_design(EventScores(scores, hits), sample_weight=np.linspace(1, 2, 400))
-    with pytest.raises(CalibrationInputError, match="the calibration belt"):
-        belt_of(tally_of(weighted))
     twice = tally(np.tile(scores, 2), np.tile(hits, 2))
     assert_allclose(belt_of(twice).coefficients, calibration_belt(scores, hits).coefficients, 1e-6)
