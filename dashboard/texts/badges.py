@@ -167,6 +167,8 @@ def shape(omnibus: Omnibus, *, named: bool = False) -> str:
             return "too extreme" if extreme else "not extreme enough"
         low, high = ("low", "high") if extreme else ("high", "low")
         how = f"low ones too {low} and high ones too {high}"
+        if named:
+            return how
     elif named:
         return "" if "mean" in parts else "right on average"
     else:

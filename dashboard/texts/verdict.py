@@ -85,10 +85,9 @@ def how_far(
     if badge.direction == "both":  # which has no mean gap for its size
         now = percent(curves.ks_error, n_samples)
         was = now if before is None else percent(before.curves.ks_error, n_samples)
-        size = f"{KS} {now}"
-        if before is not None and was != now:
-            size = f"{KS} {was} \u2192 {now}"
-        means = size if shown.startswith(RIGHT) else f"{means}, {size}"
+        called = KS if shown in {"", RIGHT} else "KS error"  # a headline has twenty words at most
+        size = f"{called} {now}" if was == now else f"{called} {was} \u2192 {now}"
+        means = size if shown or before is not None else f"{means}, {size}"
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"

@@ -104,8 +104,7 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert verdict(MIXED, TOP_1) == (
-        "Over- and underconfident, right on average, but low ones too low and high ones too high:"
-        " KS error (largest cumulative gap) 10.0%."
+        "Over- and underconfident, low ones too low and high ones too high: KS error 10.0%."
     )
 
 
