@@ -85,9 +85,9 @@ def how_far(
     if badge.direction == "both":  # which has no mean gap for its size
         now = percent(curves.ks_error, n_samples)
         was = now if before is None else percent(before.curves.ks_error, n_samples)
-        called = KS if shown in {"", RIGHT} else "KS error"  # a headline has twenty words at most
+        called = KS if shown == RIGHT else "KS error"  # a headline has about twenty words
         size = f"{called} {now}" if was == now else f"{called} {was} \u2192 {now}"
-        means = size if shown or before is not None else f"{means}, {size}"
+        means = size if shown else f"{means}, {size}"
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
