@@ -31,7 +31,7 @@ MAX_STEPS = 2_000_000  # of a pickle
 MAX_PICKLED = 16  # containers of a pickle within each other
 MAX_NESTED = 8  # lists and structures of a column within each other
 TIMES, TIMES_WORKBOOK = 4, 40  # its own size, which a file may take in memory or unpacked
-SPARE = 256 * MB  # bytes that any may take beyond that
+SPARE = 288 * MB  # bytes that any may take beyond that
 
 _TIMES_OBJECTS, _MOST_OBJECTS = 24, 1 << 30
 _OBJECTS = frozenset({".json", ".jsonl", ".ndjson", ".xlsx"})

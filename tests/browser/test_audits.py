@@ -98,7 +98,7 @@ def test_a_support_analyst_routes_tickets(open_page: OpenPage) -> None:
     said = text_of(page)
     top = log.probabilities.max(axis=1)
     # Is the classifier as often right as it says?
-    assert f"mean score {top.mean():.1%}, but {log.right.mean():.1%} correct" in said
+    assert f"mean score {top.mean():.2%}, but {log.right.mean():.2%} correct" in said
     # For which tickets is it worst?
     bad = log.language == BAD_LANGUAGE
     gap = 100 * (top[bad].mean() - log.right[bad].mean())
