@@ -222,8 +222,8 @@ def _class_map(key: str) -> VectorMap | None:
     """Return the calibrator of all classes that a key names; None for any other."""
     own, options = method_of(key), own_options(key) if "." in key else {}
     method = next((one for one in CATALOGUE if one.key == own), None)
-    made = None if method is None else method.make(**options)
-    return made if isinstance(made, VectorMap) else None
+    calibrator = None if method is None else method.make(**options)
+    return calibrator if isinstance(calibrator, VectorMap) else None
 
 
 def _write_calibrator(

@@ -403,10 +403,10 @@ def _show(
     ``answer``: place of the answer; None before it is shown.
     """
     seat, revealed = seat_of(classroom), answer is not None
-    asked = not revealed and not lesson.guess_each_draw  # the picture is that of the question
+    is_question = not revealed and not lesson.guess_each_draw  # the picture is that of the question
     starts = {control.name: control.start for control in lesson.controls}
     state = State(
-        starts if asked else left.chosen,
+        starts if is_question else left.chosen,
         classroom.seed,
         seat,
         left.draws,
