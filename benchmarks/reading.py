@@ -13,12 +13,11 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,7 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 from benchmarks import readme
+from benchmarks.timing import highest
 from dashboard.readers.worker import WORKERS, parse_apart
 
 _CLASSES = 10
@@ -165,24 +165,6 @@ def _worker_at_rest() -> int:
     return waiting.pid
 
 
-@contextmanager
-def _peak_of(process: int) -> Iterator[list[int]]:
-    """Watch the most memory that a process holds until it ends."""
-    peaks, done = [0], threading.Event()
-
-    def look() -> None:
-        while not done.wait(_LOOK):
-            peaks.append(max(peaks.pop(), _status(process, "VmHWM")))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield peaks
-    finally:
-        done.set()
-        thread.join()
-
-
 def _children() -> float:
     """Return the processor time of all processes that were started here and have ended."""
     used = psutil.Process().cpu_times()
@@ -199,7 +181,7 @@ def _measure(path: Path) -> dict[str, float]:
         gc.collect()
         Path("/proc/self/clear_refs").write_text("5")  # the most so far is what there is now
         held = _status(psutil.Process().pid, "VmRSS")
-        with _peak_of(worker) as peaks:
+        with highest(partial(_status, worker, "VmHWM"), _LOOK) as peaks:
             start = time.perf_counter()
             parsed = parse_apart(path.name, data)
             times.append(time.perf_counter() - start)

@@ -1,9 +1,11 @@
 """Interleaved timing, and peak memory."""
 
 import gc
+import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,3 +61,21 @@ def peak_bytes(run: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+@contextmanager
+def highest(look: Callable[[], int], seconds: float) -> Iterator[list[int]]:
+    """Look at a number again and again while something runs, and keep the highest in a list."""
+    most, over = [0], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(seconds):
+            most[0] = max(most[0], look())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        thread.join()

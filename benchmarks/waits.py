@@ -9,10 +9,9 @@ verdict, to the first picture, and until the page is at rest with every interval
 import re
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from pyarrow.parquet import write_table
 from benchmarks.dashboard import browsing, open_page
 from benchmarks.data import draw_events, draw_table
 from benchmarks.readme import SPEED, replace
+from benchmarks.timing import highest
 from benchmarks.users import server_on
 from benchmarks.visitors import resident
 from dashboard.texts.comparison import EVERY
@@ -78,24 +78,6 @@ LARGE: dict[str, tuple[str, Callable[[Path], None], str]] = {
 def server_of(address: str) -> psutil.Process:
     """Return the process that answers at an address of this machine."""
     return psutil.Process(server_on(address.rpartition(":")[2]))
-
-
-@contextmanager
-def most_memory(address: str) -> Iterator[list[int]]:
-    """Measure the most bytes that a server and its processes hold, ten times a second."""
-    server, most, over = server_of(address), [0], threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.1):
-            most[0] = max(most[0], resident(server))
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield most
-    finally:
-        over.set()
-        thread.join()
 
 
 def waits(browser: Browser, address: str, path: Path, answer: str = "") -> tuple[Page, list[float]]:
@@ -172,8 +154,9 @@ def large(folder: Path) -> None:
         make(path)
         with running_dashboard() as address, browsing() as browser:
             open_page(browser, address).close()
-            before = resident(server_of(address))
-            with most_memory(address) as most:
+            server = server_of(address)
+            before = resident(server)
+            with highest(partial(resident, server), 0.1) as most:
                 seconds = waits(browser, address, path, answer)[1]
         memory = [path.stat().st_size, before, most[0]]
         cells = [

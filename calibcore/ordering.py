@@ -80,6 +80,9 @@ def tie_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
 def order_of_rows(scores: Floats, *others: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
     """Order rows by score; those of equal scores by other values, the first of these first.
 
+    ``scores``: in [0, 1], already checked, as the keys have room for no others; shape (n_samples,).
+    ``others``: of the same shape.
+
     As `numpy.lexsort` does, in a third of the time or less where few scores are equal. Gives the
     scores in that order, too. One plain sort is of keys that hold the highest bits of a score and,
     in place of its lowest, the number of the row; rows whose keys differ in that alone are ordered

@@ -83,7 +83,7 @@ class ClassColumns:
         return of(table, labels.to_numpy(), wanted)
 
     def counted(
-        self, batch: pa.RecordBatch, names: Sequence[str], calibrator: CalibratorFile | None = None
+        self, batch: pa.RecordBatch, names: Sequence[str], calibrator: CalibratorFile | None
     ) -> pa.RecordBatch:
         """Return a batch with the score of the event and its outcome in place of the classes'.
 

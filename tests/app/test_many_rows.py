@@ -16,7 +16,7 @@ from dashboard.readers import FileError, read
 from dashboard.readers.upload import Upload
 from dashboard.summaries import ask_of_many
 from dashboard.texts import opening as words
-from tests.app.pages import MARKUP, bodies, charts, open_upload, tile
+from tests.app.pages import MARKUP, bodies, charts, open_upload, text_of, tile
 
 N = 12_000
 
@@ -52,31 +52,27 @@ def click(page: AppTest, label: str) -> AppTest:
     return button.click().run()
 
 
-def said(page: AppTest) -> str:
-    return "\n".join(bodies(page))
-
-
 def test_one_is_asked_and_each_answer_can_be_taken_back() -> None:
     table = frame()
     wanted = ks_error(table["risk"], table["readmitted"] == "yes")
     page = open_upload(("many.parquet", parquet(table)), method="none", event="class")
-    assert "How should so many rows be kept?" in said(page)
-    assert "other subgroups than by region" in said(page)
+    assert "How should so many rows be kept?" in text_of(page)
+    assert "other subgroups than by region" in text_of(page)
     assert not charts(page)
     click(page, "Count them by score")
     assert not page.exception
     assert page.query_params["rows"] == "Counted"
-    assert f"Counted by score\\: {N:,} rows in 1,001 distinct scores" in said(page)
-    assert "readmitted \\= yes" in said(page)
-    assert "Left out\\: the groups of age" in said(page)
+    assert f"Counted by score\\: {N:,} rows in 1,001 distinct scores" in text_of(page)
+    assert "readmitted \\= yes" in text_of(page)
+    assert "Left out\\: the groups of age" in text_of(page)
     assert f"{100 * wanted:.1f}" in tile(page, "KS error")
-    assert "region" in said(page)
+    assert "region" in text_of(page)
     click(page, words.EVERY_ROW)
     assert page.query_params["rows"] == "Every"
     assert f"{100 * wanted:.1f}" in tile(page, "KS error")
-    assert "Counted by score" not in said(page)
+    assert "Counted by score" not in text_of(page)
     click(page, words.DETECT_AGAIN)
-    assert "How should so many rows be kept?" in said(page)
+    assert "How should so many rows be kept?" in text_of(page)
 
 
 @pytest.mark.parametrize("path", [path for _, path, _ in PAGES])

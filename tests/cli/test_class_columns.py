@@ -148,8 +148,8 @@ ENDINGS = {"fit": "json", "summarise": "parquet"}
 
 def applied(file: CalibratorFile, rows: LogitSet) -> np.ndarray:
     """Return calibrated probabilities in the order of `NAMES`; the file has that of a table."""
-    made = file.apply(pd.DataFrame(rows.logits, columns=list(NAMES)))
-    return np.asarray(made[:, [file.class_names.index(name) for name in NAMES]])
+    shares = file.apply(pd.DataFrame(rows.logits, columns=list(NAMES)))
+    return np.asarray(shares[:, [file.class_names.index(name) for name in NAMES]])
 
 
 @pytest.mark.parametrize("key", ["temperature", "vector", "dirichlet.penalty=l2"])
@@ -163,9 +163,9 @@ def test_a_smooth_map_is_fitted_by_passes_over_the_files(
     file = CalibratorFile.from_json(out.read_text("utf-8"))
     assert (file.takes, {*file.class_names}, file.n_rows) == ("logits", {*NAMES}, N)
     method, options = key.partition(".")[0], {"penalty": "l2"} if "." in key else {}
-    made = next(one for one in CATALOGUE if one.key == method).make(**options)
-    assert isinstance(made, VectorMap)
-    whole = made.fit(rows.logits, rows.labels).predict_proba(rows.logits)
+    calibrator = next(one for one in CATALOGUE if one.key == method).make(**options)
+    assert isinstance(calibrator, VectorMap)
+    whole = calibrator.fit(rows.logits, rows.labels).predict_proba(rows.logits)
     np.testing.assert_allclose(applied(file, rows), whole, atol=1e-6)
 
 
@@ -190,9 +190,9 @@ def test_a_calibrator_is_applied_before_the_event_is_counted(
     assert done.exit_code == 0, done.stderr
     whole = VectorScaling().fit(rows.logits, rows.labels).predict_proba(rows.logits)
     wanted = event.outcomes(whole, rows.labels)
-    found = read_summaries([counted]).whole
-    assert found.rows.sum() == N
-    sums = (found.scores @ found.rows, found.scores @ found.events, found.n_events)
+    summary = read_summaries([counted]).whole
+    assert summary.rows.sum() == N
+    sums = (summary.scores @ summary.rows, summary.scores @ summary.events, summary.n_events)
     assert sums == pytest.approx(
         (wanted.scores.sum(), wanted.scores @ wanted.hits, wanted.hits.sum()), abs=1e-3
     )
@@ -221,8 +221,8 @@ def test_a_calibrator_of_one_score_is_fitted_and_applied_too(
         done = run("fit", *given, "--calibrator", "platt", "--engine", "here", "--out", out)
         assert done.exit_code == 0, done.stderr
         run("summarise", *of_score, "--with", out, "-o", counted)
-        found = read_summaries([counted]).whole
-        assert found.scores @ found.rows == pytest.approx(whole.sum(), abs=1e-4)
+        summary = read_summaries([counted]).whole
+        assert summary.scores @ summary.rows == pytest.approx(whole.sum(), abs=1e-4)
     other = run("summarise", *of_classes, "--with", out, "-o", counted)
     assert "With: a calibrator of scores. Expected one of logits of" in other.stderr
 
@@ -253,5 +253,5 @@ def test_what_cannot_be_fitted_or_applied_is_refused_in_a_sentence(
     run("fit", logs, *COLUMNS, "--calibrator", "temperature", "--engine", "here", "--out", "c.json")
     (tmp_path / "no.json").write_text("{", "utf-8")
     engine = ("--engine", "here")
-    found = run(command, logs, *COLUMNS, *engine, *words, "--out", f"o.{ENDINGS[command]}")
-    assert (found.exit_code, said in found.stderr) == (2, True), found.stderr
+    refused = run(command, logs, *COLUMNS, *engine, *words, "--out", f"o.{ENDINGS[command]}")
+    assert (refused.exit_code, said in refused.stderr) == (2, True), refused.stderr
