@@ -9,7 +9,10 @@ NEXT_TO = np.array([0.3, np.nextafter(0.3, 1), 0.3 + 2**-50, 0.3 + 2**-40])
 ENDS = np.array([0.0, -0.0, 5e-324, 1e-310, np.nextafter(1, 0), 1.0])
 
 
-@pytest.mark.parametrize("values", [NEXT_TO, ENDS, np.arange(100) / 99, None], ids=repr)
+VALUES = {"near": NEXT_TO, "ends": ENDS, "few": np.arange(100) / 99, "drawn": None}
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize("n_rows", [1, 2, 63, 3000])
 def test_keys_that_lack_the_lowest_bits_lose_no_order(
     values: np.ndarray | None, n_rows: int
