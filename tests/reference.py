@@ -96,11 +96,11 @@ class Curves(NamedTuple):
 
 
 def distinct(scores: Numbers) -> list[float]:
-    found: list[float] = []
+    results: list[float] = []
     for score in sorted(scores):
-        if not found or score != found[-1]:
-            found.append(score)
-    return found
+        if not results or score != results[-1]:
+            results.append(score)
+    return results
 
 
 def curves(scores: Numbers, hits: Sequence[int]) -> Curves:

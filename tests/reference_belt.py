@@ -69,14 +69,14 @@ def statistic(scores: list[float], hits: list[int]) -> float:
     return 2 * (chosen(scores, hits)[1] - diagonal)
 
 
-def p_value(found: float, degree: int) -> float:
+def p_value(result: float, degree: int) -> float:
     """Return how often a sum of chi-squareds, all but the first two above `K`, is larger."""
     if degree == 1:
-        return float(chi2.sf(max(found, 0.0), 2))
-    if found <= (degree - 1) * K:
+        return float(chi2.sf(max(result, 0.0), 2))
+    if result <= (degree - 1) * K:
         return 1.0
-    end = found - (degree - 2) * K
-    inside = quad(lambda y: chi2.pdf(y, 1) / 0.05 * p_value(found - y, degree - 1), K, end)[0]
+    end = result - (degree - 2) * K
+    inside = quad(lambda y: chi2.pdf(y, 1) / 0.05 * p_value(result - y, degree - 1), K, end)[0]
     return float(inside + chi2.sf(end, 1) / 0.05)
 
 

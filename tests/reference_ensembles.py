@@ -77,7 +77,7 @@ def program_weights(logits: Rows, labels: Any, temperature: float, kind: str) ->
     def objective(weights: Floats) -> float:
         return min(loss(np.tensordot(np.abs(weights), parts, 1), labels, kind), 1e6)
 
-    found = scipy.optimize.minimize(
+    result = scipy.optimize.minimize(
         objective,
         np.array([0.8, 0.1, 0.1]),
         method="SLSQP",
@@ -85,7 +85,7 @@ def program_weights(logits: Rows, labels: Any, temperature: float, kind: str) ->
         constraints=scipy.optimize.LinearConstraint(np.ones((1, 3)), 1, 1),
         tol=1e-12,
     )
-    weights = np.clip(found.x, 0, 1)
+    weights = np.clip(result.x, 0, 1)
     return np.asarray(weights / weights.sum())
 
 

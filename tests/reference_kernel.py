@@ -140,8 +140,8 @@ def kde_ece_on_mesh(scores: Numbers, hits: Sequence[int]) -> tuple[float, float]
 def images(s: float, sigma: float) -> list[float]:
     """The score and its mirror images whose Gaussian reaches [0, 1]."""
     far = math.ceil(5 * sigma) + 1
-    found = [2 * k + sign * s for k in range(-far, far + 1) for sign in (1, -1)]
-    return [z for z in found if -9 * sigma <= z <= 1 + 9 * sigma]
+    results = [2 * k + sign * s for k in range(-far, far + 1) for sign in (1, -1)]
+    return [z for z in results if -9 * sigma <= z <= 1 + 9 * sigma]
 
 
 def sign_change(r: Callable[[float], float], a: float, b: float) -> float:

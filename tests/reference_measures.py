@@ -20,9 +20,9 @@ Hits = Sequence[int]
 
 def debiased_ece(scores: Numbers, hits: Hits, n_bins: int, binning: str) -> float:
     """Kumar 2019: squared gaps less the variance of the bin's frequency; single rows add 0."""
-    found = reference.bins(scores, hits, n_bins, binning)
+    result = reference.bins(scores, hits, n_bins, binning)
     parts = []
-    for count, score, rate in zip(found.counts, found.mean_score, found.frequency, strict=True):
+    for count, score, rate in zip(result.counts, result.mean_score, result.frequency, strict=True):
         if count > 1:
             parts.append(count * ((score - rate) ** 2 - rate * (1 - rate) / (count - 1)))
     return math.sqrt(max(0.0, math.fsum(parts) / len(scores)))
@@ -143,9 +143,9 @@ def spiegelhalter_z(scores: Numbers, hits: Hits) -> float:
 
 def hosmer_lemeshow(scores: Numbers, hits: Hits, n_groups: int) -> float:
     """As it is published: hits and misses of every group, each over what is expected."""
-    found = reference.bins(scores, hits, n_groups, "equal_mass")
+    result = reference.bins(scores, hits, n_groups, "equal_mass")
     total = 0.0
-    for count, score, rate in zip(found.counts, found.mean_score, found.frequency, strict=True):
+    for count, score, rate in zip(result.counts, result.mean_score, result.frequency, strict=True):
         for seen, expected in ((rate, score), (1 - rate, 1 - score)):
             if count and expected > 0:
                 total += count * (seen - expected) ** 2 / expected

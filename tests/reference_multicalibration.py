@@ -21,20 +21,20 @@ def edges_of(scores: list[float], n_bins: int) -> list[float]:
 
 def cells_of(score: float, groups: list[int], edges: list[float]) -> list[Cell]:
     own_bin = sum(score >= edge for edge in edges)
-    found = [(-1, 0, -1), (-1, 0, own_bin)]
+    results = [(-1, 0, -1), (-1, 0, own_bin)]
     for grouping, group in enumerate(groups):
-        found += [(grouping, group, -1), (grouping, group, own_bin)]
-    return found
+        results += [(grouping, group, -1), (grouping, group, own_bin)]
+    return results
 
 
 def rows_by_cell(
     scores: list[float], groups: list[list[int]], edges: list[float]
 ) -> dict[Cell, list[int]]:
-    found: dict[Cell, list[int]] = {}
+    results: dict[Cell, list[int]] = {}
     for i, score in enumerate(scores):
         for cell in cells_of(score, groups[i], edges):
-            found.setdefault(cell, []).append(i)
-    return found
+            results.setdefault(cell, []).append(i)
+    return results
 
 
 def multicalibrate(

@@ -53,12 +53,12 @@ def nll(odds: Numbers, targets: Numbers) -> float:
 
 def slopes(odds: Numbers, targets: Numbers, columns: Sequence[Numbers]) -> list[float]:
     """Derivatives of the mean NLL in the weights of the columns, each divided by its size."""
-    found = []
+    results = []
     for column in columns:
         size = max(abs(x) for x in column) or 1.0
         terms = [(chance(z) - t) * x for z, t, x in zip(odds, targets, column, strict=True)]
-        found.append(math.fsum(terms) / size / len(terms))
-    return found
+        results.append(math.fsum(terms) / size / len(terms))
+    return results
 
 
 def curve_case(scores: Numbers, hits: Hits) -> str:
@@ -89,7 +89,7 @@ class Bin(NamedTuple):
 
 def bins(scores: Numbers, hits: Hits, edges: Numbers) -> list[Bin]:
     """Bins (lower, upper], the first one closed below."""
-    found = []
+    results = []
     for b in range(len(edges) - 1):
         lower, upper = edges[b], edges[b + 1]
         inside = [
@@ -99,8 +99,8 @@ def bins(scores: Numbers, hits: Hits, edges: Numbers) -> list[Bin]:
         ]
         # Of bins without width only the first one that a score is in has it
         taken = b > 0 and lower == edges[0] == 0 and upper == 0
-        found.append(Bin(lower, upper, 0 if taken else len(inside), 0 if taken else sum(inside)))
-    return found
+        results.append(Bin(lower, upper, 0 if taken else len(inside), 0 if taken else sum(inside)))
+    return results
 
 
 def edges(scores: Numbers, n_bins: int, binning: str) -> list[float]:
@@ -185,11 +185,11 @@ class Step(NamedTuple):
 
 def blocks(scores: Numbers, hits: Hits) -> list[Step]:
     """Rows of equal score together, ascending."""
-    found = []
+    results = []
     for score in sorted(set(scores)):
         own = [hit for other, hit in zip(scores, hits, strict=True) if other == score]
-        found.append(Step(score, len(own), sum(own)))
-    return found
+        results.append(Step(score, len(own), sum(own)))
+    return results
 
 
 def pool_adjacent(steps: Sequence[Step]) -> list[Fraction]:
@@ -258,8 +258,8 @@ def neighbours(curve: Sequence[Knot]) -> Iterator[tuple[Knot, Knot]]:
 
 def venn_abers(scores: Numbers, hits: Hits, asked: float) -> tuple[Fraction, Fraction]:
     """The definition: fit isotonic regression twice, with the new row as a miss and as a hit."""
-    found = []
+    results = []
     for outcome in (0, 1):
         curve = isotonic([*scores, asked], [*hits, outcome])
-        found.append(next(height for score, height in curve if score == asked))
-    return found[0], found[1]
+        results.append(next(height for score, height in curve if score == asked))
+    return results[0], results[1]

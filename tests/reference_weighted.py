@@ -40,25 +40,25 @@ class Bin(NamedTuple):
 
 
 def edges(rows: Rows, n_bins: int) -> list[float]:
-    found = [0.0]
+    results = [0.0]
     n = sum(w > 0 for w in rows.weights)
     for k in range(1, n_bins):
         if k * n < n_bins:
-            found.append(0.0)
+            results.append(0.0)
             continue
         for score in sorted(set(rows.scores)):
             below = math.fsum(
                 w for w, s in zip(share(rows), rows.scores, strict=True) if s <= score
             )
             if below * n >= k * n // n_bins - 1e-9:
-                found.append(score)
+                results.append(score)
                 break
-    return [*found, 1.0]
+    return [*results, 1.0]
 
 
 def bins(rows: Rows, n_bins: int) -> list[Bin]:
     """Bins of equal mass."""
-    ends, found = edges(rows, n_bins), []
+    ends, results = edges(rows, n_bins), []
     for b in range(n_bins):
         inside = [
             (w, s, h)
@@ -67,7 +67,7 @@ def bins(rows: Rows, n_bins: int) -> list[Bin]:
         ]
         if inside:
             total = math.fsum(w for w, _, _ in inside)
-            found.append(
+            results.append(
                 Bin(
                     total,
                     math.fsum(w * s for w, s, _ in inside) / total,
@@ -75,7 +75,7 @@ def bins(rows: Rows, n_bins: int) -> list[Bin]:
                     total**2 / math.fsum(w * w for w, _, _ in inside),
                 )
             )
-    return found
+    return results
 
 
 def ece(rows: Rows, n_bins: int, norm: int = 1) -> float:

@@ -228,9 +228,9 @@ def test_no_star_imports() -> None:
 
 def test_nothing_that_runs_code_from_a_file_is_imported() -> None:
     wrong = {
-        place(path): sorted(found)
+        place(path): sorted(result)
         for path in SOURCES
-        if (found := tops(path, parse(path)) & RUNS_CODE)
+        if (result := tops(path, parse(path)) & RUNS_CODE)
     }
     assert wrong == {}
 

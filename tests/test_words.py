@@ -54,10 +54,10 @@ def pages() -> list[Path]:
 @pytest.mark.parametrize("better", RETIRED)
 def test_a_retired_word_is_found_nowhere(better: str) -> None:
     retired = re.compile(RETIRED[better], re.IGNORECASE)
-    found = [
+    results = [
         f"{path.relative_to(ROOT)}: ...{text[max(0, match.start() - 30) : match.end() + 20]!r}"
         for path in pages()
         for text in texts(path)
         for match in retired.finditer(text)
     ]
-    assert not found, f"{better}:\n" + "\n".join(found)
+    assert not results, f"{better}:\n" + "\n".join(results)

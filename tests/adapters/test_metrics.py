@@ -14,7 +14,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 SIZES = 128, 1, 300, 7, 128, 256, 1, 180
 
 
-def drawn(n_classes: int = 1) -> tuple[Any, Any]:
+def draw_rows(n_classes: int = 1) -> tuple[Any, Any]:
     rng = np.random.default_rng(n_classes)
     logits = 2 * rng.normal(size=(sum(SIZES), n_classes))
     if n_classes == 1:
@@ -38,7 +38,7 @@ def wanted(values: Any, truth: Any, **options: Any) -> dict[str, Any]:
     [(1, None), (2, None), (5, None), (5, OneClass(3)), (5, TopR(2)), (5, WithinTopR(2))],
 )
 def test_batches_give_what_an_audit_of_all_rows_gives(n_classes: int, event: Any) -> None:
-    values, truth = drawn(n_classes)
+    values, truth = draw_rows(n_classes)
     metric = CalibrationMetric(event=event, n_bins=10)
     for preds, target in batches(values, truth):
         metric.update(preds, target)
@@ -48,7 +48,7 @@ def test_batches_give_what_an_audit_of_all_rows_gives(n_classes: int, event: Any
 
 
 def test_parts_of_several_processes_add_up_and_a_reset_forgets() -> None:
-    values, truth = drawn()
+    values, truth = draw_rows()
     first, second = CalibrationMetric("ks_error"), CalibrationMetric("ks_error")
     for number, batch in enumerate(batches(values, truth)):
         (first, second)[number % 2].update(*batch)
@@ -84,7 +84,7 @@ def test_a_measure_that_an_event_does_not_have_is_refused(key: str) -> None:
 
 
 def test_evaluate_s_call_forgets_its_rows() -> None:
-    values, truth = drawn()
+    values, truth = draw_rows()
     metric = Calibration()
     for _ in range(2):
         want = pytest.approx(wanted(values, truth), rel=1e-12)
@@ -103,7 +103,7 @@ elsewhere = "is installed by make adapters"
 
 def test_real_tensors_of_any_type_and_with_a_gradient() -> None:
     torch = pytest.importorskip("torch", reason=elsewhere)
-    values, truth = drawn(5)
+    values, truth = draw_rows(5)
     for kind in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         logits = torch.tensor(values, dtype=kind, requires_grad=True)
         metric = CalibrationMetric()
@@ -116,7 +116,7 @@ def test_real_tensors_of_any_type_and_with_a_gradient() -> None:
 def test_its_ece_is_that_of_torchmetrics() -> None:
     torch = pytest.importorskip("torch", reason=elsewhere)
     torchmetrics = pytest.importorskip("torchmetrics.classification", reason=elsewhere)
-    values, truth = drawn()
+    values, truth = draw_rows()
     ours, theirs = CalibrationMetric("ece"), torchmetrics.BinaryCalibrationError(n_bins=15)
     for preds, target in batches(values, truth):
         given = torch.from_numpy(preds), torch.from_numpy(target.astype(np.int64))
@@ -129,7 +129,7 @@ def test_it_computes_beside_a_metric_of_evaluate() -> None:
     evaluate = pytest.importorskip("evaluate", reason=elsewhere)
 
     both = evaluate.combine({"calibration": Calibration("mean_gap"), "again": Calibration("ece")})
-    values, truth = drawn()
-    found = both.compute(predictions=values, references=truth)
+    values, truth = draw_rows()
+    result = both.compute(predictions=values, references=truth)
     want = wanted(values, truth)
-    assert found == pytest.approx({key: want[key] for key in ("mean_gap", "ece")}, rel=1e-12)
+    assert result == pytest.approx({key: want[key] for key in ("mean_gap", "ece")}, rel=1e-12)

@@ -62,8 +62,8 @@ def choose(page: AppTest, key: str, value: object) -> AppTest:
 
 
 def charts(page: AppTest) -> list[Any]:
-    found: Any = page.get("plotly_chart")
-    return [chart.proto for chart in found]
+    results: Any = page.get("plotly_chart")
+    return [chart.proto for chart in results]
 
 
 def text_of(page: AppTest) -> str:
@@ -79,8 +79,8 @@ def numbers(sent: Any) -> np.ndarray:
 
 def html_of(page: AppTest, mark: str = "") -> list[str]:
     """Give what is sent as HTML and holds a mark."""
-    found: Any = page.get("html")
-    return [part.proto.body for part in found if mark in part.proto.body]
+    results: Any = page.get("html")
+    return [part.proto.body for part in results if mark in part.proto.body]
 
 
 _ROW = re.compile(r"<tr><th scope='row'><details><summary>(.*?)</summary>.*?</th>(.*?)</tr>")
@@ -100,8 +100,8 @@ def measure_cells(page: AppTest, *, notes: bool = False) -> pd.DataFrame:
 
 
 def tile(page: AppTest, name: str) -> str:
-    (found,) = [metric.value for metric in page.metric if metric.label == name]
-    return str(found)
+    (result,) = [metric.value for metric in page.metric if metric.label == name]
+    return str(result)
 
 
 MARKUP = re.compile(r"(?<!\\)<(?=img|b\b)|(?<!\\)\]\(|https?://|(?<!\\)\$|(?<!\\):red\[")

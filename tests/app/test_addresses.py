@@ -185,17 +185,17 @@ def reopened(page: AppTest) -> AppTest:
 @pytest.fixture
 def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Settings of every run, and how it is shown."""
-    found: list[object] = []
+    results: list[object] = []
     prepare = stage.scene_for
 
     def keep(page: str, *, first: bool) -> Any:
         scene = prepare(page, first=first)
         if scene is not None:
-            found.append((scene.settings, scene.chosen, scene.n_resamples, scene.expert))
+            results.append((scene.settings, scene.chosen, scene.n_resamples, scene.expert))
         return scene
 
     monkeypatch.setattr(stage, "scene_for", keep)
-    return found
+    return results
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,10 @@ def test_a_drift_is_split_by_a_click_and_the_address_keeps_it() -> None:
     months, scores, hits = columns()
     fitted = PlattScaling().fit(scores[months < 7], hits[months < 7])
     gap = 100 * (fitted.predict(scores[months >= 7]).mean() - hits[months >= 7].mean())
-    said = "\n".join(bodies(page))
-    assert f"after \N{MINUS SIGN}{abs(gap):.1f} pp" in said
-    assert f"{(months < 7).sum():,} rows before Jul 2025 are the calibration set" in said
-    assert f"admitted from Jul 2025\\), {(months >= 7).sum():,} rows" in said
+    text = "\n".join(bodies(page))
+    assert f"after \N{MINUS SIGN}{abs(gap):.1f} pp" in text
+    assert f"{(months < 7).sum():,} rows before Jul 2025 are the calibration set" in text
+    assert f"admitted from Jul 2025\\), {(months >= 7).sum():,} rows" in text
     assert page.query_params["split_at"] == "admitted~2025-07"
     again = open_upload(("year.csv", dated()), method="platt", split_at="admitted~2025-07")
     assert measure_cells(again).equals(measure_cells(page))

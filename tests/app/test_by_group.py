@@ -20,7 +20,7 @@ from dashboard.settings import Settings
 from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, html_of, measure_cells, open_page, open_upload, turn_to
-from tests.app.test_maps_page import drawn, values
+from tests.app.test_maps_page import traces_of, values
 from tests.hospital import discharges
 
 WARDS = ("cardiology", "surgery", "geriatrics")
@@ -88,10 +88,10 @@ def test_the_rows_of_both_sets_know_the_groups_that_are_chosen(hospital: Hospita
     plain = Settings(OneClass(1), "by_group")
     assert whole_split(upload, plain).test.groups is None
     by_ward = Settings(OneClass(1), "by_group", group="ward")
-    found = whole_split(upload, by_ward)
-    assert found.test.groups is not None
-    assert sorted(np.bincount(found.test.groups).tolist()) == sorted(SIZES.values())
-    assert found.fold is not None
+    result = whole_split(upload, by_ward)
+    assert result.test.groups is not None
+    assert sorted(np.bincount(result.test.groups).tolist()) == sorted(SIZES.values())
+    assert result.fold is not None
     halves = whole_split(
         upload, Settings(OneClass(1), "by_group", group="ward", calibration_share=0.5)
     )
@@ -115,13 +115,13 @@ def test_groups_of_the_page_are_those_of_another_table() -> None:
     columns = upload.split_columns()["test"]
     assert {"ward", "sex", "age", "grade"} <= set(groupings(upload))
     for by in ("ward", "sex", "age", "grade"):
-        found, column = subgrouping_of(upload, settings, by), columns[by]
+        result, column = subgrouping_of(upload, settings, by), columns[by]
         texts = column.categories
         cells = column.values if texts is None else np.array(texts)[column.values]
-        assert found.grouping is not None
-        assert found.grouping.column == by
-        np.testing.assert_array_equal(found.grouping.numbers(cells), found.places["test"])
-        assert len(found.grouping.names) == len(found.names)
+        assert result.grouping is not None
+        assert result.grouping.column == by
+        np.testing.assert_array_equal(result.grouping.numbers(cells), result.places["test"])
+        assert len(result.grouping.names) == len(result.names)
 
 
 def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) -> None:
@@ -137,11 +137,11 @@ def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) 
     result = audit(
         Split(told, told, fold=fold), event=OneClass(1), calibrator=ByGroup(PlattScaling())
     )
-    found = result.test.compare("auroc")
-    assert found.before is not None
-    assert found.after is not None
-    assert cell(page, "auroc", "After") == f"{found.after:.3f}"
-    assert found.after > found.before + 0.02  # the groups' order is learned
+    answer = result.test.compare("auroc")
+    assert answer.before is not None
+    assert answer.after is not None
+    assert cell(page, "auroc", "After") == f"{answer.after:.3f}"
+    assert answer.after > answer.before + 0.02  # the groups' order is learned
 
 
 def test_other_methods_have_no_groups(hospital: Hospital) -> None:
@@ -169,8 +169,8 @@ def test_it_takes_part_in_the_comparison_whatever_is_chosen(hospital: Hospital) 
     assert not page.exception
     rows = compared(page)
     assert next(iter(rows)) == "By group"
-    (said,) = [head.value for head in page.subheader if "cross-validation" in head.value]
-    assert said.startswith("Best in cross-validation: By group")
+    (text,) = [head.value for head in page.subheader if "cross-validation" in head.value]
+    assert text.startswith("Best in cross-validation: By group")
     assert any("By group: groups of the column ward." in body for body in bodies(page))
     mine = open_hospital(hospital, "calibrators", method="by_group", group="ward", **query)
     assert compared(mine) == rows  # the first column that is offered is the ward
@@ -184,9 +184,9 @@ def test_a_filter_evaluates_one_ward_by_the_fit_on_all(hospital: Hospital) -> No
     _, rows, place = hospital
     told = with_groups(rows, place)
     split = Split(told, told, fold=deal_folds(rows))
-    found = audit(split, event=OneClass(1), calibrator=ByGroup(PlattScaling())).test
+    result = audit(split, event=OneClass(1), calibrator=ByGroup(PlattScaling())).test
     mine = place == WARDS.index("geriatrics")
-    for side, column in ((found.before, "Before"), (found.after, "After")):
+    for side, column in ((result.before, "Before"), (result.after, "After")):
         brier = ((side.event.scores[mine] - side.event.hits[mine]) ** 2).mean()
         assert cell(page, "event_brier", column) == f"{brier:.3f}"
     assert not turn_to(page, "calibrators").exception
@@ -200,8 +200,8 @@ def test_fits_on_halves_know_groups_too(hospital: Hospital) -> None:
 
 def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) -> None:
     page = open_hospital(hospital, method="platt")
-    (said,) = [body for body in bodies(page) if "Consider calibration by group (ward)" in body]
-    assert KNOWN_GROUPS in said
+    (text,) = [body for body in bodies(page) if "Consider calibration by group (ward)" in body]
+    assert KNOWN_GROUPS in text
     _, rows, place = hospital
     told = with_groups(rows, place)
     split = Split(told, told, fold=deal_folds(rows))
@@ -214,7 +214,7 @@ def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) ->
         )
     ]
     was, now = (f"{gap:+.1f} pp".replace("-", "\N{MINUS SIGN}") for gap in gaps)
-    assert f"of ward \\= geriatrics from {was} to {now}." in said
+    assert f"of ward \\= geriatrics from {was} to {now}." in text
     (button,) = [one for one in page.button if one.label == "Calibrate by ward"]
     button.click().run()
     assert not page.exception
@@ -226,7 +226,7 @@ def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) ->
 def test_the_maps_page_draws_the_groups_that_differ_most(hospital: Hospital) -> None:
     page = open_hospital(hospital, "maps", method="by_group", group="ward")
     assert not page.exception
-    curves = drawn(page, "Calibration map")
+    curves = traces_of(page, "Calibration map")
     _, rows, place = hospital
     fitted = ByGroup(PlattScaling()).fit(rows.scores, rows.hits, place)
     for name, groups in (("All rows", None), ("geriatrics", 2), ("surgery", 1)):

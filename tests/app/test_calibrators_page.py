@@ -89,8 +89,8 @@ def plain(cell: str) -> str:
 
 
 def button(page: AppTest, label: str) -> Any:
-    (found,) = [one for one in page.button if one.label == label]
-    return found
+    (result,) = [one for one in page.button if one.label == label]
+    return result
 
 
 # The page -----------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) 
     assert sorted(alt.removeprefix("Diagram: ").split(". ECE")[0] for alt in drawn) == sorted(names)
     # Its value is that of a map with three bins, fitted on the calibration set.
     split: Any = read("a.npz", file).split()
-    found = audit(split, event=TopR(1), calibrator=HistogramBinning(n_bins=3)).test
-    ece = found.compare("ece").after
+    result = audit(split, event=TopR(1), calibrator=HistogramBinning(n_bins=3)).test
+    ece = result.compare("ece").after
     assert ece is not None
     (alt,) = [one for one in drawn if own in one]
     assert f"ECE {100 * ece:.1f}%" in alt
@@ -167,13 +167,13 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     page = open_page("calibrators", sample=SAMPLE)
     rows, measure = method_rows(page), re.escape(spelled_out(named("event_nll").name))
     (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
-    found = re.fullmatch(
+    result = re.fullmatch(
         rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+), ([\d.]+)% less\) in"
         r" cross-validation\.",
         sentence,
     )
-    assert found is not None, sentence
-    used, value, before, less = found.groups()
+    assert result is not None, sentence
+    used, value, before, less = result.groups()
     share = 100 * (1 - float(value) / float(before))
     assert float(less) == pytest.approx(share, abs=100 * 0.001 / float(before))
     assert value == plain(rows[used][0][0])
@@ -197,8 +197,8 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
         )
         for side in (0, 1)
     ]
-    said = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
-    assert f"Better than uncalibrated, to the digits shown: {said}" in second
+    text = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
+    assert f"Better than uncalibrated, to the digits shown: {text}" in second
     by_ks = open_page("calibrators", sample=SAMPLE, by="ks_error")
     (sentence,) = [str(one.value) for one in by_ks.subheader if "cross-val" in str(one.value)]
     first, value = next((name, plain(row[0][0])) for name, row in method_rows(by_ks).items())
@@ -220,15 +220,15 @@ def test_the_headline_is_no_other_than_its_table() -> None:
         f" {value} (uncalibrated {before})."
     )
     lower = [one for one, (crossed, _) in rows.items() if float(crossed[:-1]) < float(value[:-1])]
-    said = " ".join(bodies(page))
+    text = " ".join(bodies(page))
     assert (
         f"{len(lower)} calibrators that change predicted classes are lower, first of them"
-        f" {lower[0]}: {rows[lower[0]][0]}." in said
+        f" {lower[0]}: {rows[lower[0]][0]}." in text
     )
     assert len(lower) > 1
     mine = float(rows.pop(name)[1][:-1])
     beaten = any(float(test[:-1]) <= mine for _, test in rows.values())
-    assert ("No other that keeps predicted classes is clearly better there." in said) == beaten
+    assert ("No other that keeps predicted classes is clearly better there." in text) == beaten
 
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
@@ -259,7 +259,7 @@ def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
     whole = open_page("calibrators", sample=SAMPLE, by="ks_error")
     (all_rows,) = [body for body in bodies(whole) if "Upper figure" in body]
     n_part, n_whole = (
-        [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) rows", text)]
+        [int(result.replace(",", "")) for result in re.findall(r"([\d,]+) rows", text)]
         for text in (note, all_rows)
     )
     assert all(few < many for few, many in zip(n_part, n_whole, strict=True))
@@ -276,8 +276,8 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     monkeypatch.setattr("dashboard.views.calibrators.page.ASK_FROM", 0.0)
     page = open_page("calibrators", sample=SAMPLE, bins="17")
     assert not method_rows(page)
-    (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("9 calibrators to fit (6 fits each), about ")
+    (text,) = [str(info.value) for info in page.info]
+    assert text.startswith("9 calibrators to fit (6 fits each), about ")
     button(page, "Start").click().run()
     assert len(method_rows(page)) == 10
     assert not page.info
@@ -285,8 +285,8 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     more = [*page.multiselect(key="methods_seen").value, "per_rank"]
     page.multiselect(key="methods_seen").set_value(more).run()
     assert len(method_rows(page)) == 10
-    (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("1 calibrator to fit (6 fits), about ")
+    (text,) = [str(info.value) for info in page.info]
+    assert text.startswith("1 calibrator to fit (6 fits), about ")
     button(page, "Start").click().run()
     assert len(method_rows(page)) == 11
     forget()
@@ -323,13 +323,13 @@ def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
     page = open_upload(("few.npz", data), path="calibrators", method=NO_METHOD)
     assert not page.exception
     assert not page.error
-    said = " ".join(str(info.value) for info in page.info)
+    text = " ".join(str(info.value) for info in page.info)
     if n_rows == 1:
-        assert "at least 2" in said
+        assert "at least 2" in text
         assert not charts(page)
     else:
         assert NOTHING in method_rows(page)
-        assert ("Spline cannot be fitted here" in said) == (n_rows < 8)
+        assert ("Spline cannot be fitted here" in text) == (n_rows < 8)
 
 
 def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:
@@ -361,14 +361,14 @@ def comparison_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
     scores = rng.random(4_000)
     rows = EventScores(scores, rng.random(4_000) < scores**2)
     fold = deal_folds(rows)
-    found = []
+    results = []
     for key, made in calibrators.items():
         crossed = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made)
         test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
-        found.append(
+        results.append(
             Contestant(key, Standing.of(crossed.test, crossed.crossed), Standing.of(test, None))
         )
-    return found
+    return results
 
 
 CALIBRATORS: dict[str, ScoreMap | None] = {
@@ -461,15 +461,16 @@ def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Genera
     lines = [f"{score:.5f},{hit:d}" for score, hit in zip(scores, hits, strict=True)]
     file = "\n".join(["risk,died", *lines]).encode()
     page = open_upload(("risk.csv", file), resamples="200", score_learners="beta")
-    (said,) = [text for text in bodies(page) if re.match(r"\*\*Use (?!the)", text)]
+    (sentence,) = [text for text in bodies(page) if re.match(r"\*\*Use (?!the)", text)]
     named = re.match(
-        r"\*\*Use (.*?)\.\*\* (NLL \(log loss\) of the event [\d.]+ \(uncalibrated [^)]+\))", said
+        r"\*\*Use (.*?)\.\*\* (NLL \(log loss\) of the event [\d.]+ \(uncalibrated [^)]+\))",
+        sentence,
     )
-    assert named is not None, said
+    assert named is not None, sentence
     name, figures = named.groups()
     assert name != "Spline"  # which the pages open with
     turn_to(page, "data-needed")
-    assert said in bodies(page)
+    assert sentence in bodies(page)
     turn_to(page, "calibrators")
     (head, *_) = [one.value for one in page.subheader]
     assert name in head

@@ -6,10 +6,10 @@ from tests.app.pages import bodies, open_page
 
 def test_the_guideline_is_shown_with_what_was_found_here() -> None:
     page = open_page("calibrators", sample="three_garments", methods="temperature")
-    said = " ".join(bodies(page))
-    assert "3. **If the calibration set is large and accuracy may change:**" in said
-    assert "Here: 1,500 rows, 500 per class." in said
-    assert "Lowest Brier score here" not in said
+    sentence = " ".join(bodies(page))
+    assert "3. **If the calibration set is large and accuracy may change:**" in sentence
+    assert "Here: 1,500 rows, 500 per class." in sentence
+    assert "Lowest Brier score here" not in sentence
     next(button for button in page.button if button.label == words.ADD).click().run()
     assert not page.exception
     assert set(words.PATH) <= set(page.multiselect(key="methods_seen").value)

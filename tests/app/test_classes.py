@@ -46,7 +46,7 @@ from tests.app.pages import (
     open_upload,
     outcomes,
 )
-from tests.figures.made import side_of
+from tests.figures.small_results import side_of
 from tests.sample_sets import sample_sets
 
 CITIES, GARMENTS = "city_country_100", "three_garments"
@@ -198,11 +198,11 @@ def test_large_tables_are_looked_at_when_asked(
 
 def pictures(page: AppTest) -> dict[str, Any]:
     """Give the chart of each class by its name."""
-    said = ": reliability plot against the other classes. "
-    return {chart.alt.split(said)[0]: chart for chart in charts(page) if said in chart.alt}
+    text = ": reliability plot against the other classes. "
+    return {chart.alt.split(text)[0]: chart for chart in charts(page) if text in chart.alt}
 
 
-def drawn(chart: Any, name: str) -> list[tuple[list[float], list[float]]]:
+def traces_of(chart: Any, name: str) -> list[tuple[list[float], list[float]]]:
     """Give places and heights of what has this name, before and after."""
     traces = [one for one in json.loads(chart.spec)["data"] if one["name"] == name]
     return [(numbers(one["x"]).tolist(), numbers(one["y"]).tolist()) for one in traces]
@@ -219,7 +219,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
     tables = test.probabilities, fitted.predict_proba(test.logits)
     for k in order:
-        points = drawn(shown[names[k]], "observed frequency")
+        points = traces_of(shown[names[k]], "observed frequency")
         assert len(points) == 2
         for table_of, (x, y) in zip(tables, points, strict=True):
             bins = binned_reliability(table_of[:, k], test.labels == k).bins
@@ -243,12 +243,12 @@ def test_a_name_opens_its_class_as_the_event() -> None:
     assert page.selectbox(key="class").value == name
     n_hits, n_rows = int((test.labels == k).sum()), test.n_samples
     often = f"{n_hits:,} of {n_rows:,} ({percent(n_hits / n_rows, n_rows)})"
-    said = escape_markdown(f"Class {name}: {often}")
-    assert any(f"\u00b7 {said} \u00b7" in text for text in bodies(page))
+    sentence = escape_markdown(f"Class {name}: {often}")
+    assert any(f"\u00b7 {sentence} \u00b7" in text for text in bodies(page))
     assert opened(name) in [toast.value for toast in page.toast]
     # The picture of the class and the large diagram are the same bins.
-    (before,) = drawn(charts(page)[0], "mean score")
-    assert drawn(pictures(page)[name], "observed frequency")[0][0] == pytest.approx(before[0])
+    (before,) = traces_of(charts(page)[0], "mean score")
+    assert traces_of(pictures(page)[name], "observed frequency")[0][0] == pytest.approx(before[0])
 
 
 @pytest.mark.parametrize("method", ["spline", "none"])
@@ -256,9 +256,9 @@ def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> No
     page = open_page("reliability", sample=GARMENTS, method=method)
     shown = pictures(page)
     assert len(shown) == 3
-    assert {len(drawn(chart, "observed frequency")) for chart in shown.values()} == {1}
-    said = [text for text in bodies(page) if "Only before: this calibrator" in text]
-    assert len(said) == (method == "spline")
+    assert {len(traces_of(chart, "observed frequency")) for chart in shown.values()} == {1}
+    texts = [text for text in bodies(page) if "Only before: this calibrator" in text]
+    assert len(texts) == (method == "spline")
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:
@@ -283,8 +283,8 @@ def test_a_page_beyond_the_last_is_the_last() -> None:
 def test_the_smallest_gap_is_said_below_the_tiles() -> None:
     _, test = sample_sets(GARMENTS)
     event = outcomes(TopR(1), test)
-    said = power_sentence(side_of(event.scores, event.hits), test.n_samples)
-    assert any(said in text for text in bodies(open_page(sample=GARMENTS)))
+    sentence = power_sentence(side_of(event.scores, event.hits), test.n_samples)
+    assert any(sentence in text for text in bodies(open_page(sample=GARMENTS)))
 
 
 def test_the_error_is_drawn_by_the_number_of_bins() -> None:
@@ -318,10 +318,10 @@ def test_ranges_of_scores_stand_below_the_pictures() -> None:
     calibration, test = sample_sets(GARMENTS)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
     sides = result.test.before, result.test.after
-    said = [ranges_sentence(side) for side in sides]
-    listed = f"- **Before:** {said[0]}\n- **After:** {said[1]}"
+    texts = [ranges_sentence(side) for side in sides]
+    listed = f"- **Before:** {texts[0]}\n- **After:** {texts[1]}"
     (shown,) = [one for one in page.markdown if one.value == listed]
     assert shown.help == ranges_help(*sides)
     overview = open_page(sample=GARMENTS, method="temperature")
-    for sentence in said:  # the same on both pages
+    for sentence in texts:  # the same on both pages
         assert any(sentence in text for text in bodies(overview))

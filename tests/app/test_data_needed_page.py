@@ -14,7 +14,7 @@ from calibcore.data_needed import LearningPlan, learning_curves, learning_sizes
 from dashboard.views.data_needed import words
 from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
-from tests.app.test_maps_page import drawn, top_scores, values
+from tests.app.test_maps_page import top_scores, traces_of, values
 
 GRAPHS = ["Learning", "Learning", "Learning"]
 
@@ -62,17 +62,17 @@ def test_the_curves_are_the_core_s() -> None:
     check_charts(page, GRAPHS)
     plan = LearningPlan(learning_sizes(rows[0]), 5)
     methods = {"none": None, "temperature": TemperatureScaling(), "platt": PlattScaling()}
-    found = learning_curves(Split(*rows), TopR(1), methods, plan)
-    assert words.conclusion(found, "event_nll", 500)[0] in [head.value for head in page.subheader]
-    assert words.conclusion(found, "event_nll", 500)[1] in bodies(page)
-    lines = drawn(page, "NLL of the event")
+    result = learning_curves(Split(*rows), TopR(1), methods, plan)
+    assert words.conclusion(result, "event_nll", 500)[0] in [head.value for head in page.subheader]
+    assert words.conclusion(result, "event_nll", 500)[1] in bodies(page)
+    lines = traces_of(page, "NLL of the event")
     for name, key in (("Temperature", "temperature"), ("Platt", "platt"), ("Uncalibrated", "none")):
-        assert_allclose(values(lines[name], "y"), found.curve(key).mean("event_nll"), rtol=1e-9)
-    assert set(drawn(page, "KS error")) == {"Uncalibrated", "Temperature", "Platt"}
+        assert_allclose(values(lines[name], "y"), result.curve(key).mean("event_nll"), rtol=1e-9)
+    assert set(traces_of(page, "KS error")) == {"Uncalibrated", "Temperature", "Platt"}
     page.segmented_control(key="data_needed_error_seen").set_value("ks_error").run()
-    assert words.conclusion(found, "ks_error", 500)[0] in [head.value for head in page.subheader]
-    lines = drawn(page, "KS error")
-    assert_allclose(values(lines["Platt"], "y"), found.curve("platt").mean("ks_error"))
+    assert words.conclusion(result, "ks_error", 500)[0] in [head.value for head in page.subheader]
+    lines = traces_of(page, "KS error")
+    assert_allclose(values(lines["Platt"], "y"), result.curve("platt").mean("ks_error"))
 
 
 @pytest.mark.long
@@ -82,14 +82,14 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     check_charts(page, GRAPHS)
     page.multiselect(key="learners_seen").set_value(["temperature", "isotonic"]).run()
     assert words.STOPPED in bodies(page)
-    assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature"}
+    assert set(traces_of(page, "Accuracy")) == {"Uncalibrated", "Temperature"}
     run(page)
-    assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature", "Isotonic"}
+    assert set(traces_of(page, "Accuracy")) == {"Uncalibrated", "Temperature", "Isotonic"}
     assert words.STOPPED not in bodies(page)
     plan = LearningPlan(learning_sizes(rows[0]), 5)
-    found = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
-    line = drawn(page, "Accuracy")["Isotonic"]
-    assert_allclose(values(line, "y"), found.curves[0].mean("accuracy"))
+    result = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
+    line = traces_of(page, "Accuracy")["Isotonic"]
+    assert_allclose(values(line, "y"), result.curves[0].mean("accuracy"))
     turn_to(page, "maps")
     turn_to(page, "data-needed")
     check_charts(page, GRAPHS)
@@ -109,7 +109,7 @@ def test_other_draws_are_other_work() -> None:
 def test_the_chosen_calibrator_is_there_with_its_options() -> None:
     page = run(opened(small(120), "temperature", method="histogram", histogram_n_bins="3"))
     assert not page.exception
-    assert "Histogram" in drawn(page, "Accuracy")
+    assert "Histogram" in traces_of(page, "Accuracy")
     assert any("NLL of the event" in chart.alt for chart in charts(page))
 
 
@@ -127,7 +127,7 @@ def test_methods_of_every_kind_are_drawn() -> None:
     assert not page.exception
     check_charts(page, GRAPHS)
     named = {"Spline", "Venn-Abers", "BBQ", "IRM", "SVS", "Uncalibrated"}
-    assert set(drawn(page, "NLL of the event")) == named
+    assert set(traces_of(page, "NLL of the event")) == named
 
 
 def test_scores_alone_offer_score_maps() -> None:

@@ -40,8 +40,8 @@ def opened(export: Discharges, **query: str) -> AppTest:
 
 def sides(export: Discharges) -> list[EventScores]:
     rows = EventScores(export.risk, export.back.astype(int))
-    found = audit(cross_split(rows), event=OneClass(1), calibrator=PlattScaling()).test
-    return [found.before.event, found.after.event]
+    result = audit(cross_split(rows), event=OneClass(1), calibrator=PlattScaling()).test
+    return [result.before.event, result.after.event]
 
 
 def tables(page: AppTest) -> list[dict[str, list[str]]]:
@@ -89,9 +89,9 @@ def test_a_cut_off_that_costs_give_is_not_one_that_nobody_chose(export: Discharg
 
 def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     page = opened(export, cutoff_by="costs", cost_alarm="1", cost_miss="4")
-    found, set_by_hand = tables(page)[0], tables(opened(export, cutoff="20"))[0]
-    total = found.pop(words.COST)
-    assert found == set_by_hand
+    result, set_by_hand = tables(page)[0], tables(opened(export, cutoff="20"))[0]
+    total = result.pop(words.COST)
+    assert result == set_by_hand
     # The total by hand: a false alarm costs 1, a missed event 4.
     costs = [
         int(((side.scores >= 0.2) & (side.hits == 0)).sum())
@@ -101,8 +101,8 @@ def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     none, every = 4 * int(export.back.sum()), int((~export.back).sum())
     assert total == [f"{cost:,}" for cost in costs]
     least = min(none, every)
-    (said,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
-    assert said == (
+    (text,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
+    assert text == (
         f"Total cost at this cut-off: {costs[0]:,} before and {costs[1]:,} after calibration."
         f" Flagging none would cost {none:,}, flagging all {every:,}; after calibration, the scores"
         f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against flagging"
@@ -136,17 +136,17 @@ def test_a_cut_off_is_said_in_both_scores(export: Discharges) -> None:
     n_called = int((after.scores >= 0.3).sum())
     own = np.sort(before.scores)[::-1][n_called - 1]
     called = before.scores >= own
-    (said,) = [one for one in bodies(page) if "of calibrated scores" in one]
-    assert f"a cut-off of {100 * own:.3g}% flags as many: {called.sum():,} rows;" in said
-    assert f"{before.hits[~called].sum():,} of {before.hits.sum():,} events are missed" in said
+    (text,) = [one for one in bodies(page) if "of calibrated scores" in one]
+    assert f"a cut-off of {100 * own:.3g}% flags as many: {called.sum():,} rows;" in text
+    assert f"{before.hits[~called].sum():,} of {before.hits.sum():,} events are missed" in text
 
 
 def test_what_needs_no_model_stands_beside_it(export: Discharges) -> None:
     page = opened(export, cutoff="20")
     events = int(export.back.sum())
-    (said,) = [one for one in bodies(page) if one.startswith(":small[Without a model")]
-    assert f"flagging all 7,400 rows makes {7400 - events:,} false alarms" in said
-    assert f"flagging none misses {events:,} events" in said
+    (text,) = [one for one in bodies(page) if one.startswith(":small[Without a model")]
+    assert f"flagging all 7,400 rows makes {7400 - events:,} false alarms" in text
+    assert f"flagging none misses {events:,} events" in text
 
 
 @pytest.mark.parametrize("method", ["none", "spline"])
@@ -207,7 +207,7 @@ def test_both_thresholds_and_the_subgroup_that_does_not_hold_them() -> None:
     page = open_upload(("tickets.csv", data), path="decisions", method="temperature")
     assert not page.exception
     logits = LogitSet.from_probabilities(np.round(held["scores"], 9), held["labels"])
-    found = audit(cross_split(logits), event=TopR(1), calibrator=TemperatureScaling()).test
+    result = audit(cross_split(logits), event=TopR(1), calibrator=TemperatureScaling()).test
 
     def threshold(side: EventScores) -> float:
         """The lowest score above which 95% are right, one after another."""
@@ -215,7 +215,7 @@ def test_both_thresholds_and_the_subgroup_that_does_not_hold_them() -> None:
         share = np.cumsum(side.hits[order]) / np.arange(1, order.size + 1)
         return float(side.scores[order][np.flatnonzero(share >= 0.95)[-1]])
 
-    own, calibrated = found.before.event, found.after.event
+    own, calibrated = result.before.event, result.after.event
     first, second = threshold(own), threshold(calibrated)
     assert first > second + 0.02  # of scores that are too high, a higher one is needed
     (head,) = [one.value for one in page.subheader if "Acting on" in one.value]
@@ -225,12 +225,12 @@ def test_both_thresholds_and_the_subgroup_that_does_not_hold_them() -> None:
         f" rows ({100 * kept.mean():.1f}%); {100 * calibrated.hits[kept].mean():.1f}% of these"
         " predictions are correct."
     )
-    said = [one for one in bodies(page) if "In the file's own scores" in one]
+    texts = [one for one in bodies(page) if "In the file's own scores" in one]
     mistaken = own.scores >= second
     in_own = own.scores >= first
-    assert f"the threshold is {100 * first:.3g}%: it keeps {in_own.sum():,} of 3,000" in said[0]
+    assert f"the threshold is {100 * first:.3g}%: it keeps {in_own.sum():,} of 3,000" in texts[0]
     share = f"{100 * own.hits[mistaken].mean():.1f}% are correct"
-    assert f"of the file's own scores of at least {100 * second:.3g}%, {share}" in said[0]
+    assert f"of the file's own scores of at least {100 * second:.3g}%, {share}" in texts[0]
     poor = kept & (held["language"] == "pl")
     low, high = (
         100 * float(end) for end in binomial_interval(calibrated.hits[poor].sum(), poor.sum())
@@ -239,8 +239,8 @@ def test_both_thresholds_and_the_subgroup_that_does_not_hold_them() -> None:
         f"**Not in every subgroup: of language \\= pl, {100 * calibrated.hits[poor].mean():.1f}% of"
         f" {poor.sum():,} rows are correct** (95% CI {low:.1f}\u2013{high:.1f}%), below 95%"
     )
-    assert any(named in one for one in bodies(page) if one not in said)
-    assert "of language \\= pl," in said[0]
+    assert any(named in one for one in bodies(page) if one not in texts)
+    assert "of language \\= pl," in texts[0]
 
 
 def test_an_accuracy_out_of_reach_says_so() -> None:
@@ -265,9 +265,9 @@ def test_a_calibrator_with_steps_says_that_counts_are_less_certain(export: Disch
     lines = re.findall(r"^\| Isotonic \| 5(?:00|,000) \| (.*)$", SIMULATED, re.MULTILINE)
     held = [float(one) for line in lines for one in re.findall(r"([\d.]+) \(", line)[:-1]]
     assert f"{min(held):.0f} to {max(held):.0f}%" in words.STEPS  # the last is the gain's
-    for method, said in (("isotonic", True), ("platt", False)):
+    for method, text in (("isotonic", True), ("platt", False)):
         page = open_upload(("export.csv", export.data), path="decisions", method=method)
-        assert said is any("gives many rows the same score" in one for one in bodies(page))
+        assert text is any("gives many rows the same score" in one for one in bodies(page))
 
 
 def test_files_name_the_rows_they_are_of_and_no_column_twice(

@@ -67,12 +67,12 @@ def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
     page.button(key="answer_proposed00").click().run()
     assert "answer_proposed00" not in {one.key for one in page.button}
     known = audit(RISK, DIED, sample_weight=WEIGHT, clusters=WHOSE)
-    said = texts(page)
+    text = texts(page)
     error = known.test.compare("ks_error").before
     assert error is not None
-    assert f"KS error {percent(error, N)}" in said
-    assert f"that of {known.n_effective:,.0f} rows drawn one by one" in said
-    assert '60 "patient\\_id" belong together' in said
+    assert f"KS error {percent(error, N)}" in text
+    assert f"that of {known.n_effective:,.0f} rows drawn one by one" in text
+    assert '60 "patient\\_id" belong together' in text
 
 
 @pytest.mark.parametrize(
@@ -198,10 +198,10 @@ def test_a_share_is_estimated_from_new_rows_and_taken_over() -> None:
     assert not page.error, page.error[0].value
     moved, among = PlattScaling().fit(risk, ill).predict(later), float(ill.mean())
     share, ends = estimated_prevalence(moved, among), prevalence_interval(moved, among)
-    said = texts(page)
-    assert f"a share of {percent(share, 2_000)} of 2,000 rows without outcomes" in said
-    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in said
-    assert shift_assumed("Platt scaling") in said
+    text = texts(page)
+    assert f"a share of {percent(share, 2_000)} of 2,000 rows without outcomes" in text
+    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in text
+    assert shift_assumed("Platt scaling") in text
     page.button(key="take_share").click().run()
     assert page.number_input(key="prevalence").value == pytest.approx(100 * share, rel=1e-3)
     assert f"have a share of {100 * share:.4g}% where scores are used" in texts(page).replace(

@@ -39,7 +39,7 @@ def click(_: float) -> None:
     raise Click
 
 
-def told(shares: list[float], then: Callable[[], object]) -> Progress:
+def progress_of(shares: list[float], then: Callable[[], object]) -> Progress:
     def note(share: float) -> None:
         shares.append(share)
         then()
@@ -51,7 +51,7 @@ def test_a_click_does_not_end_the_work_and_the_next_run_waits_for_it() -> None:
     work, shares = Steps(), list[float]()
     with pytest.raises(Click):
         see_through("one", work, click)
-    see_through("one", work, told(shares, work.go.set))
+    see_through("one", work, progress_of(shares, work.go.set))
     assert work.began == 1
     assert work.kept == "kept"
     assert shares[0] == pytest.approx(0.01)

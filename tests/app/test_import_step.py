@@ -66,8 +66,8 @@ def control(page: AppTest, key: str) -> Any:
         page.segmented_control, page.selectbox, page.multiselect, page.text_area,
         page.number_input, page.toggle,
     )  # fmt: skip
-    found = [widget for kind in kinds for widget in kind if widget.key == key]
-    return found[0] if found else None
+    results = [widget for kind in kinds for widget in kind if widget.key == key]
+    return results[0] if results else None
 
 
 def overrule(page: AppTest, key: str, value: object) -> AppTest:
@@ -90,8 +90,8 @@ def role(page: AppTest, column: str) -> Any:
 
 def step(page: AppTest) -> Any:
     of_step = (words.HOW_READ, words.DETAILS)
-    (found,) = [one for one in page.expander if one.label.endswith(of_step)]
-    return found.proto
+    (result,) = [one for one in page.expander if one.label.endswith(of_step)]
+    return result.proto
 
 
 def click(page: AppTest, label: str) -> AppTest:
@@ -459,7 +459,7 @@ def test_a_file_is_parsed_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "text"),
     [
         ("raise SystemExit", "ended the process"),
         ("import time; time.sleep(60)", "not read within"),
@@ -467,9 +467,9 @@ def test_a_file_is_parsed_once() -> None:
     ],
 )
 def test_a_refusal_that_passes_is_not_kept(
-    monkeypatch: pytest.MonkeyPatch, start: str | None, said: str
+    monkeypatch: pytest.MonkeyPatch, start: str | None, text: str
 ) -> None:
-    one = source(f"passes {said}.csv", csv(label=LABELS))
+    one = source(f"passes {text}.csv", csv(label=LABELS))
     with monkeypatch.context() as broken:
         broken.setattr("dashboard.compute.files.parse_apart", process.parse_apart)
         process.WORKERS.end()
@@ -479,7 +479,7 @@ def test_a_refusal_that_passes_is_not_kept(
             broken.setattr(subprocess, "Popen", no_process)
         else:
             broken.setattr(process, "_START", start)
-        with pytest.raises(FileError, match=said):
+        with pytest.raises(FileError, match=text):
             read_files([one])
         process.WORKERS.end()
     assert read_files([one]).rows is not None

@@ -166,13 +166,13 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
     page.select_slider(key="fractile").set_value("25").run()
     check_fine(page, FOUR + FIT)
     test = sets()["test"]
-    said = [text for text in bodies(page) if MARKED in text]
+    texts = [text for text in bodies(page) if MARKED in text]
     for number, event in enumerate((outcomes(TopR(1), test), calibrated(TopR(1), test))):
         curves = cumulative_curves(event.scores, event.hits)
         k = next(k for k, end in enumerate(curves.fractile.tolist()) if end >= 0.25)
         n = test.n_samples
-        assert f"score up to {percent(float(curves.score[k]), n)}; cumulative" in said[number]
-        assert f"gap {pp(float(curves.gap[k]), n, signed=True)}" in said[number]
+        assert f"score up to {percent(float(curves.score[k]), n)}; cumulative" in texts[number]
+        assert f"gap {pp(float(curves.gap[k]), n, signed=True)}" in texts[number]
         first, second = charts(page)[2:6], charts(page)[6:10]
         (a, b), (c, d) = (half[2 * number : 2 * number + 2] for half in (first, second))
         totals = [curves.cum_score[k], curves.cum_hits[k]]

@@ -13,21 +13,21 @@ from dashboard.widgets.long_work import RUN
 from tests.app.pages import open_page
 
 
-def shown(page: AppTest) -> str:
+def text_of(page: AppTest) -> str:
     return " ".join(one.value for one in page.markdown)
 
 
 def model_of(page: AppTest) -> LaboratoryModel:
-    found = chosen_of(str(page.query_params["model"]))
-    assert found is not None
-    return found
+    result = chosen_of(str(page.query_params["model"]))
+    assert result is not None
+    return result
 
 
 def test_it_opens_on_an_overconfident_model() -> None:
     page = open_page("laboratory")
     assert not page.exception
     assert model_of(page) == PRESETS["overconfident"]
-    assert words.conclusion(result_of(PRESETS["overconfident"])) in shown(page)
+    assert words.conclusion(result_of(PRESETS["overconfident"])) in text_of(page)
 
 
 def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
@@ -38,7 +38,7 @@ def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
     page.number_input(key="lab_at_seed").set_value(7).run()
     expected = LaboratoryModel(slope=180, rate=30, rows=500, seed=7)
     assert model_of(page) == expected
-    assert words.conclusion(result_of(expected)) in shown(page)
+    assert words.conclusion(result_of(expected)) in text_of(page)
     page.button(key="lab_draw").click().run()
     assert model_of(page) == LaboratoryModel(slope=180, rate=30, rows=500, seed=7, draw=2)
 
@@ -61,7 +61,7 @@ def test_a_model_to_begin_with_is_taken_whole() -> None:
         page.selectbox[0].set_value(name).run()
         assert not page.exception
         assert model_of(page) == PRESETS[name]
-        assert words.conclusion(result_of(PRESETS[name])) in shown(page)
+        assert words.conclusion(result_of(PRESETS[name])) in text_of(page)
 
 
 def test_a_handle_is_moved() -> None:
@@ -75,7 +75,7 @@ def test_a_handle_is_moved() -> None:
 def test_drawing_many_times_shows_the_spread() -> None:
     page = open_page("laboratory")
     page.toggle(key="lab_many").set_value(True).run()
-    assert words.spread(redraws_of(LaboratoryModel())) in shown(page)
+    assert words.spread(redraws_of(LaboratoryModel())) in text_of(page)
     heads = [list(table.value.columns) for table in page.table]
     assert list(words.MANY_HEAD) in heads
 
@@ -91,7 +91,7 @@ def test_errors_of_estimates_are_computed_after_a_click() -> None:
     assert not page.exception
     study = finished_study(PRESETS["zhang"], 30)
     assert study is not None
-    assert estimators.estimators_conclusion(study) in shown(page)
+    assert estimators.estimators_conclusion(study) in text_of(page)
     assert RUN not in [one.label for one in page.button]
     assert estimators.heads(study) == tuple(page.table[-1].value.columns)
 
@@ -110,9 +110,9 @@ def test_its_rows_open_on_other_pages() -> None:
         **{"class": "event"},
     )  # fmt: skip
     assert not page.exception
-    assert words.sample(model).title.replace(":", "\\:") in shown(page).replace("\u2060", "")
+    assert words.sample(model).title.replace(":", "\\:") in text_of(page).replace("\u2060", "")
     hits = int(result_of(model).test.event.hits.sum())
-    assert f"{hits} of {model.rows:,}" in shown(page)
+    assert f"{hits} of {model.rows:,}" in text_of(page)
 
 
 SLIDERS = {
@@ -142,9 +142,9 @@ def test_sliders_stand_at_the_numbers_of_the_model_within_its_limits(
     page = open_page("laboratory", model=PRESETS[name].code)
     for key, wanted in expected.items():
         slider = page.slider(key=f"lab_at_{key}")
-        found = (slider.label, slider.min, slider.max, slider.step, slider.value)
-        assert found[0] == wanted[0]
-        assert found[1:] == pytest.approx(wanted[1:])
+        results = (slider.label, slider.min, slider.max, slider.step, slider.value)
+        assert results[0] == wanted[0]
+        assert results[1:] == pytest.approx(wanted[1:])
     keys = {str(one.key).removeprefix("lab_at_") for one in page.slider}
     assert {key for key in keys if not key.startswith("handle_")} == set(expected)
     seed = page.number_input(key="lab_at_seed")
@@ -167,14 +167,14 @@ def test_each_handle_has_its_score_and_height() -> None:
 def test_what_stands_on_the_page_is_of_its_own_model(name: str) -> None:
     model = PRESETS[name]
     page, result = open_page("laboratory", model=model.code), result_of(model)
-    said = shown(page)
+    sentence = text_of(page)
     for text in (
         words.conclusion(result),
         words.nearest(result.calibrators, result.truth),
         words.ESTIMATES_NOTE,
         words.CALIBRATORS_NOTE,
     ):
-        assert text in said
+        assert text in sentence
     tables = [table.value for table in page.table]
     for head, rows in (
         (words.ESTIMATE_HEAD, words.estimate_rows(result, None)),

@@ -25,7 +25,7 @@ def open_lesson(**query: str) -> AppTest:
     return page
 
 
-def shown(page: AppTest) -> str:
+def text_of(page: AppTest) -> str:
     alts = [chart.proto.alt for chart in page.get("plotly_chart")]
     return " ".join([one.value for one in page.markdown] + alts)
 
@@ -48,7 +48,7 @@ def test_chapters_hold_each_lesson_once_in_the_order_of_the_plan() -> None:
     assert len({one.key for one in LESSONS}) == len(LESSONS)
     page = open_lesson()
     for chapter in CHAPTERS:
-        assert f"**{chapter.title}.** {chapter.about}" in shown(page)
+        assert f"**{chapter.title}.** {chapter.about}" in text_of(page)
     keys = [one.key for one in LESSONS]
     planned = [step.lesson for step in plan.PLAN if step.lesson]
     assert planned == sorted(planned, key=keys.index)
@@ -59,7 +59,7 @@ def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> N
     page.button(key="way_on").click().run()
     assert page.query_params["lesson"] == LESSONS[1].key
     page = open_lesson(lesson=LESSONS[-1].key, answers="shown")
-    assert words.LAST_LESSON in shown(page)
+    assert words.LAST_LESSON in text_of(page)
     labels = [one.proto.label for one in page.get("page_link")]
     assert labels[-3:] == ["Laboratory", "Your own calibration", words.EXERCISES]
 
@@ -67,8 +67,8 @@ def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> N
 @each_kind
 def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
-    assert lesson.question in shown(page)
-    assert lesson.takeaway not in shown(page)
+    assert lesson.question in text_of(page)
+    assert lesson.takeaway not in text_of(page)
     if isinstance(lesson.guess, NumberGuess):
         page.slider(key=f"guess_{lesson.key}").set_value(lesson.guess.low).run()
         guess = str(lesson.guess.low)
@@ -84,8 +84,8 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
         right=guess == right if right else None,
         if_right=lesson.show(start_of(lesson, guess=guess)).if_right,
     )
-    assert told in shown(page)
-    assert words.takeaway(lesson.takeaway) in shown(page)
+    assert told in text_of(page)
+    assert words.takeaway(lesson.takeaway) in text_of(page)
     assert page.query_params["guess"] == guess
 
 
@@ -94,9 +94,9 @@ def test_words_are_defined_before_the_answer_and_beside_it(lesson: Lesson) -> No
     for query in ({}, {"answers": "shown"}):
         page = open_lesson(lesson=lesson.key, **query)
         for term, meaning in lesson.terms.items():
-            assert shown(page).count(f"**{term}**: {meaning}") == 1
+            assert text_of(page).count(f"**{term}**: {meaning}") == 1
         for term, meaning in lesson.later.items():
-            assert shown(page).count(f"**{term}**: {meaning}") == len(query)
+            assert text_of(page).count(f"**{term}**: {meaning}") == len(query)
 
 
 def test_few_words_stand_before_the_guess_of_a_lesson_with_many() -> None:
@@ -123,7 +123,7 @@ def test_a_hidden_answer_leaves_the_guess_as_it_is_until_it_is_made_again() -> N
 def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
-    assert words.guessed(answer_of(lesson)) in shown(page)
+    assert words.guessed(answer_of(lesson)) in text_of(page)
     again = f"draw_{lesson.key}" if lesson.guess_each_draw else f"again_{lesson.key}"
     page.button(key=again).click().run()
     assert page.button(key=f"lock_{lesson.key}")
@@ -136,7 +136,7 @@ def test_six_others_are_shown_with_their_answer() -> None:
     page.button(key="open_luck").click().run()
     lesson = find("luck")
     assert lesson is not None
-    assert lesson.show(start_of(lesson, draws=2)).sentence in shown(page)
+    assert lesson.show(start_of(lesson, draws=2)).sentence in text_of(page)
     hidden = open_lesson(lesson="luck", answers="hidden")
     hidden.button(key="skip_luck").click().run()
     assert "open_luck" not in [one.key for one in hidden.button]
@@ -164,7 +164,7 @@ def test_a_link_opens_the_lesson_in_its_state(lesson: Lesson) -> None:
     query = {control.name: word, "seed": "41", "draw": "3", "seat": "7"}
     page = open_lesson(lesson=lesson.key, answers="shown", **query)
     state = {"chosen": {control.name: word}, "seed": 41, "draws": 3, "seat": 7}
-    assert lesson.show(start_of(lesson, **state)).sentence in shown(page)
+    assert lesson.show(start_of(lesson, **state)).sentence in text_of(page)
     assert {name: page.query_params[name] for name in query} == query
 
 
@@ -173,15 +173,15 @@ def test_the_control_moves_the_answer_and_the_address() -> None:
     page.select_slider(key="control_bins_bins").set_value("5").run()
     lesson = find("bins")
     assert lesson is not None
-    assert lesson.show(start_of(lesson, chosen={"bins": "5"})).sentence in shown(page)
+    assert lesson.show(start_of(lesson, chosen={"bins": "5"})).sentence in text_of(page)
     assert page.query_params["bins"] == "5"
 
 
 def test_drawing_again_draws_other_rows() -> None:
     page = open_lesson(lesson="bins", answers="shown")
-    before = shown(page)
+    before = text_of(page)
     page.button(key="draw_bins").click().run()
-    assert shown(page) != before
+    assert text_of(page) != before
     assert page.query_params["draw"] == "2"
 
 
@@ -190,8 +190,8 @@ def test_hidden_answers_stay_hidden() -> None:
     page.slider(key="guess_bins").set_value(7).run()
     page.button(key="lock_bins").click().run()
     assert [one.value for one in page.info] == [words.HIDDEN]
-    assert answer_of(LESSONS[[one.key for one in LESSONS].index("bins")]) not in shown(page)
-    assert words.KEEP not in shown(page)
+    assert answer_of(LESSONS[[one.key for one in LESSONS].index("bins")]) not in text_of(page)
+    assert words.KEEP not in text_of(page)
 
 
 def test_each_seat_has_draws_of_its_own() -> None:
@@ -199,8 +199,8 @@ def test_each_seat_has_draws_of_its_own() -> None:
     assert not page.get("plotly_chart")
     page.number_input(key="learn_seat").set_value(17).run()
     assert page.query_params["seat"] == "ask-17"
-    assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="17"))
-    assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="ask-17"))
+    assert text_of(page) == text_of(open_lesson(lesson="bins", answers="shown", seat="17"))
+    assert text_of(page) == text_of(open_lesson(lesson="bins", answers="shown", seat="ask-17"))
 
 
 def test_a_seat_that_was_typed_holds_for_the_next_link_that_asks_for_one() -> None:
@@ -248,7 +248,7 @@ def test_progress_is_kept_in_the_tab() -> None:
     page.slider(key="guess_bins").set_value(7).run()
     page.button(key="lock_bins").click().run()
     page.button(key=f"to_{words.ALL}").click().run()
-    assert words.progress(1, len(LESSONS)) in shown(page)
+    assert words.progress(1, len(LESSONS)) in text_of(page)
     assert dict(page.query_params) == {"done": "bins"}
     links = [one.proto.query_string for one in page.get("page_link")]
     assert "lesson=bins&guess=7" in links  # where it was left
@@ -256,7 +256,7 @@ def test_progress_is_kept_in_the_tab() -> None:
     page.run()
     assert page.query_params["guess"] == "7"
     (lesson,) = (one for one in LESSONS if one.key == "bins")
-    assert words.guessed(answer_of(lesson, guess="7"), "7%") in shown(page)
+    assert words.guessed(answer_of(lesson, guess="7"), "7%") in text_of(page)
 
 
 def test_the_list_keeps_what_a_link_fixes() -> None:
@@ -294,7 +294,7 @@ def test_many_groups_are_drawn_by_one_click() -> None:
 
 def test_the_address_keeps_what_was_done() -> None:
     page = open_lesson(done="ks.eighty")
-    assert words.progress(2, len(LESSONS)) in shown(page)
+    assert words.progress(2, len(LESSONS)) in text_of(page)
     assert dict(page.query_params) == {"done": "eighty.ks"}
     page = open_lesson(lesson="bins", done="ks.none")
     assert [one.value for one in page.warning] == [words.unusable(["done=none"])]
@@ -321,22 +321,22 @@ def test_a_line_up_is_guessed_again_after_each_draw() -> None:
     assert not is_asked(page)
     page.select_slider(key="control_luck_rows").set_value("2000").run()
     assert not is_asked(page)
-    assert "Your guess: **1**" in shown(page)
+    assert "Your guess: **1**" in text_of(page)
     page.button(key="draw_luck").click().run()
     assert is_asked(page)
     assert page.radio(key="guess_luck").value is None
     page.button(key="skip_luck").click().run()
     state = {"chosen": {"rows": "2000"}, "draws": 3}
-    assert words.guessed(answer_of(luck.LESSON, **state)) in shown(page)
+    assert words.guessed(answer_of(luck.LESSON, **state)) in text_of(page)
 
 
 def test_the_picture_before_the_answer_is_that_of_the_question() -> None:
     lesson = next(one for one in LESSONS if one.key == "large")
     moved = {"slope": "1.6", "shift": "1"}
     page = open_lesson(lesson="large", **moved)
-    assert lesson.show(start_of(lesson, revealed=False)).sentence in shown(page)
+    assert lesson.show(start_of(lesson, revealed=False)).sentence in text_of(page)
     page.button(key="skip_large").click().run()
-    assert lesson.show(start_of(lesson, chosen=moved)).sentence in shown(page)
+    assert lesson.show(start_of(lesson, chosen=moved)).sentence in text_of(page)
     assert {"lesson", *moved} == set(page.query_params)
 
 

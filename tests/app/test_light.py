@@ -17,7 +17,7 @@ from dashboard.learn.lessons import LESSONS
 from tests.app.pages import charts, open_page
 
 
-def made(n_points: int) -> go.Figure:
+def figure_of(n_points: int) -> go.Figure:
     x = np.linspace(0, 1, n_points)
     line = {"x": x.astype(np.float32), "y": x / 3, "customdata": np.arange(n_points)}
     bars = {"type": "bar", "y": [1, 2], "marker": {"opacity": np.array([0.5, 1.0])}}
@@ -30,7 +30,7 @@ def sent(figure: go.Figure, palette: Palette = LIGHT, mark: RowMark | None = Non
 
 
 def test_few_numbers_are_sent_as_they_are() -> None:
-    figure = made(FEW)
+    figure = figure_of(FEW)
     line, bars = sent(figure)["data"]
     assert line["x"] == figure.data[0].x.tolist()
     assert line["y"] == figure.data[0].y.tolist()
@@ -39,7 +39,7 @@ def test_few_numbers_are_sent_as_they_are() -> None:
 
 
 def test_the_points_of_a_line_are_rounded() -> None:
-    figure = made(FEW + 1)
+    figure = figure_of(FEW + 1)
     line, _ = sent(figure)["data"]
     assert line["y"] != figure.data[0].y.tolist()
     assert line["y"] == pytest.approx(figure.data[0].y, abs=10.0**-DIGITS / 2)
@@ -56,7 +56,7 @@ def test_a_gap_stays_a_gap(n_points: int) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> None:
-    layout = sent(made(3), palette)["layout"]
+    layout = sent(figure_of(3), palette)["layout"]
     assert layout["title"]["font"] == {
         "size": 14,
         "color": palette.text,
@@ -70,14 +70,14 @@ def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> Non
 
 
 def test_a_mark_is_added_and_the_figure_stays_as_it_is() -> None:
-    figure = made(3).update_layout(shapes=[{"type": "line", "y0": 0.5}])
+    figure = figure_of(3).update_layout(shapes=[{"type": "line", "y0": 0.5}])
     mark = RowMark({"type": "scatter", "x": [1], "y": [2]}, {"type": "line", "x0": 1})
-    found = sent(figure, mark=mark)
-    assert found["data"][:-1] == sent(figure)["data"]
-    assert found["data"][-1] == mark.points
-    assert [line.get("x0") for line in found["layout"]["shapes"]] == [None, 1]
+    result = sent(figure, mark=mark)
+    assert result["data"][:-1] == sent(figure)["data"]
+    assert result["data"][-1] == mark.points
+    assert [line.get("x0") for line in result["layout"]["shapes"]] == [None, 1]
     assert (len(figure.data), len(figure.layout.shapes)) == (2, 1)
-    assert sent(made(3), mark=mark)["layout"]["shapes"] == [mark.line]
+    assert sent(figure_of(3), mark=mark)["layout"]["shapes"] == [mark.line]
 
 
 @pytest.mark.parametrize("path", ["ks", "reliability", "maps"])
@@ -93,7 +93,7 @@ def test_plotly_is_given_nothing_that_it_would_draw_twice(path: str) -> None:
         assert chart.theme == ""
 
 
-def written(content: dict[str, Any]) -> Any:
+def spelled_out(content: dict[str, Any]) -> Any:
     """As text and back, where no annotations and an empty list of them are the same."""
     layout = {"annotations": [], **content["layout"]}
     return json.loads(plotly.io.to_json(content | {"layout": layout}, validate=False))
@@ -105,7 +105,7 @@ def sent_and_checked(figure: LightFigure) -> dict[str, Any]:
     if isinstance(drawn, Drawing):
         checked = go.Figure(drawn.data, drawn.layout)
         figure._figure = checked  # noqa: SLF001
-        assert written(content) == written(SENT(figure))
+        assert spelled_out(content) == spelled_out(SENT(figure))
         figure._figure = drawn  # noqa: SLF001
     return content
 

@@ -37,11 +37,11 @@ AT_T = ["Temperature", "Temperature", "Temperature", "Hand", "Fitted"]
 KNOTS = "knots"
 
 
-def drawn(page: AppTest, title: str, *, last: bool = False) -> dict[str, Any]:
+def traces_of(page: AppTest, title: str, *, last: bool = False) -> dict[str, Any]:
     """Find the first or the last figure with a title: its lines by name."""
     specs = [json.loads(chart.spec) for chart in charts(page)]
-    found = [spec for spec in specs if spec["layout"]["title"]["text"] == title][-last]
-    return {line.get("name", ""): line for line in found["data"]}
+    result = [spec for spec in specs if spec["layout"]["title"]["text"] == title][-last]
+    return {line.get("name", ""): line for line in result["data"]}
 
 
 def values(line: dict[str, Any], axis: str) -> np.ndarray:
@@ -56,7 +56,7 @@ def test_a_score_map_shows_its_curve_and_its_correction() -> None:
     page = open_page("maps", sample=GARMENTS)
     assert not page.exception
     check_charts(page, ["Maps", "Maps", "Maps", *AT_T])
-    curves = drawn(page, "Calibration map")
+    curves = traces_of(page, "Calibration map")
     assert {"Spline", "Beta", "Isotonic"} < set(curves)
     calibration, _ = sample_sets(GARMENTS)
     seen = TopR(1).outcomes(calibration.probabilities, calibration.labels)
@@ -64,7 +64,7 @@ def test_a_score_map_shows_its_curve_and_its_correction() -> None:
     line = curves["Spline"]
     expected = fitted.predict(np.clip(values(line, "x").astype(np.float64), 0, 1))
     assert_allclose(values(line, "y"), expected, atol=2e-4)
-    moved = drawn(page, "Change in score")["Spline"]
+    moved = traces_of(page, "Change in score")["Spline"]
     difference = fitted.predict(values(moved, "x").astype(np.float64)) - values(moved, "x")
     assert_allclose(values(moved, "y"), difference, atol=2e-4)
 
@@ -74,10 +74,10 @@ def test_a_vector_map_shows_a_cloud_and_three_classes_a_triangle() -> None:
     assert not page.exception
     check_charts(page, ["Maps", "Maps", "Triangle", "Triangle", *AT_T])
     _, test = sample_sets(GARMENTS)
-    cloud = drawn(page, "Scores before and after")
+    cloud = traces_of(page, "Scores before and after")
     n_shown = sum(values(cloud[name], "x").size for name in ("correct", "wrong"))
     assert 900 < n_shown <= 1_000
-    rows = drawn(page, "Rows of the test set")
+    rows = traces_of(page, "Rows of the test set")
     assert values(rows["before"], "x").size == 120
     assert not any("adjusts only the selected event" in text for text in bodies(page))
     plain = open_page("maps", sample=GARMENTS)
@@ -105,11 +105,11 @@ def test_the_temperature_is_moved_by_hand_and_everything_follows() -> None:
             percent(error, test.n_samples),
         ):
             assert text in shown
-        lines = drawn(page, "NLL by temperature")
+        lines = traces_of(page, "NLL by temperature")
         mark = lines[f"manual {chosen:.3g}"]
         assert_allclose([mark["x"][0], mark["y"][0]], [chosen, nll], rtol=1e-6)
         assert_allclose(lines[f"fitted {fitted:.3g}"]["x"][0], fitted, rtol=1e-12)
-        mark = drawn(page, "ECE by temperature")[f"manual {chosen:.3g}"]
+        mark = traces_of(page, "ECE by temperature")[f"manual {chosen:.3g}"]
         assert_allclose(mark["y"][0], error, rtol=1e-6)
         alts = [chart.alt for chart in charts(page)]
         assert sum(alt.startswith(("Hand", "Fitted")) for alt in alts) == 2
@@ -124,7 +124,7 @@ def test_knots_are_moved_by_hand() -> None:
     check_charts(page, ["Maps", "Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
     fit_on, evaluate_on = (prepare(rows, TopR(1)).event for rows in sample_sets(GARMENTS))
     swept = knot_sweep(fit_on, evaluate_on, SplineCalibration(constrained=True), range(3, 31))
-    lines = drawn(page, "KS error by number of knots")
+    lines = traces_of(page, "KS error by number of knots")
     assert values(lines["Test set"], "y").tolist() == swept.test_ks.tolist()
     assert values(lines["Calib. set"], "y").tolist() == swept.calibration_ks.tolist()
     assert values(lines["chosen 9"], "x").tolist() == [9, 9]
@@ -133,7 +133,7 @@ def test_knots_are_moved_by_hand() -> None:
     place = swept.place(14)
     shown = percent(float(swept.test_ks[place]), 3_000)
     assert any("with 14 knots" in text and shown in text for text in bodies(page))
-    assert "14 knots" in drawn(page, "Calibration map", last=True)
+    assert "14 knots" in traces_of(page, "Calibration map", last=True)
 
 
 @pytest.mark.parametrize("method", ["none", "histogram"])
@@ -152,7 +152,7 @@ def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
     )
     assert not go_on(page).exception
     check_charts(page, ["Maps", "Maps", *AT_T])
-    assert "One vs rest" in drawn(page, "Calibration map")
+    assert "One vs rest" in traces_of(page, "Calibration map")
     assert any("before each row is normalised" in text for text in bodies(page))
 
 
@@ -194,7 +194,7 @@ def test_another_page_and_back_keeps_what_was_set() -> None:
     assert "Manual, T = 3.16" in table(page)
     choose(page, "method", "platt")
     assert not page.exception
-    assert "Platt" in drawn(page, "Calibration map")
+    assert "Platt" in traces_of(page, "Calibration map")
 
 
 # What was fitted ------------------------------------------------------------------------------
@@ -202,10 +202,10 @@ def test_another_page_and_back_keeps_what_was_set() -> None:
 
 def test_what_was_fitted_is_shown_of_each_step_and_of_the_chosen_class() -> None:
     page = open_page("maps", sample=GARMENTS, method="temperature_isotonic")
-    said = bodies(page)
-    assert any(text.startswith(":small[Fitted on 1,500 rows of the calibration") for text in said)
-    assert any(text.startswith("T = ") for text in said)
-    before = next(text for text in said if text.endswith("steps, jumps between them."))
+    texts = bodies(page)
+    assert any(text.startswith(":small[Fitted on 1,500 rows of the calibration") for text in texts)
+    assert any(text.startswith("T = ") for text in texts)
+    before = next(text for text in texts if text.endswith("steps, jumps between them."))
     page.selectbox(key="fitted_class").set_value(2).run()
     assert not page.exception
     assert before not in bodies(page)

@@ -24,13 +24,13 @@ def test_every_method_opens_and_is_explained(method: Method) -> None:
     assert not page.exception
     assert not page.error
     assert len(charts(page)) == 2
-    said = " ".join(part.value for part in page.markdown)
-    assert method.explained in said
-    assert method.paper in said
-    assert f"{method.name}" in said
+    text = " ".join(part.value for part in page.markdown)
+    assert method.explained in text
+    assert method.paper in text
+    assert f"{method.name}" in text
     assert tile(page, "KS error").startswith("5.6")
     if method.acts_on == "event" or method.preserves_accuracy:
-        assert "Predicted classes and accuracy" in said
+        assert "Predicted classes and accuracy" in text
 
 
 @pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: method.key)
@@ -82,9 +82,9 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     assert "\u2192" not in before
     (step,) = [text for text in bodies(page) if text.startswith("**Fit ")]
     assert step.startswith("**Fit Vector scaling.** Press *Fit it* on this page")
-    (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
-    assert said.endswith(f"of memory. {NOT_FITTED}")
+    (sentence,) = [str(info.value) for info in page.info]
+    assert sentence.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
+    assert sentence.endswith(f"of memory. {NOT_FITTED}")
     maps = open_page("maps", sample=SAMPLE, method="vector")
     assert "Vector scaling is not fitted yet, so scores are unchanged." in [
         head.value for head in maps.subheader

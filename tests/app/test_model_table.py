@@ -71,10 +71,10 @@ def test_each_model_is_fitted_and_evaluated_on_its_own_rows() -> None:
         best, second = ("<b>", "<u>") if spline < temperature else ("<u>", "<b>")
         assert cells[1].startswith(best)
         assert cells[2].startswith(second)
-    said = page.subheader[0].value
-    assert said.startswith("Lowest ECE, equal-width bins: ")
+    text = page.subheader[0].value
+    assert text.startswith("Lowest ECE, equal-width bins: ")
     for key, count in wins.items():
-        assert (f"{method_name(key)} for {count} of 2" in said) == bool(count)
+        assert (f"{method_name(key)} for {count} of 2" in text) == bool(count)
     assert any("cells are not computed" in one for one in bodies(page)) is False
 
 
@@ -102,9 +102,9 @@ def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_z
     for cell, calibrator in zip(
         cells, (TemperatureScaling(), OneVsRest(IsotonicCalibration())), strict=True
     ):
-        found = audit(split, event=TopR(1), calibrator=calibrator).test
-        gain = found.compare("calibration_gain").after
-        was, now = found.compare("brier").before, found.compare("brier").after
+        result = audit(split, event=TopR(1), calibrator=calibrator).test
+        gain = result.compare("calibration_gain").after
+        was, now = result.compare("brier").before, result.compare("brier").after
         assert gain is not None
         assert was is not None
         assert now is not None
@@ -133,8 +133,8 @@ def test_a_matrix_without_penalty_of_100_classes_warns_before_it_is_fitted(
         monkeypatch.setattr(f"dashboard.{module}.seconds_per_logit", lambda: 5e-9)
     page = open_page(path, sample=OTHER.name, **asked)
     assert not page.exception
-    (said,) = [one.value for one in page.warning]
-    assert "Matrix scaling without penalty fits 10,100 numbers to 5,000 rows" in said.replace(
+    (text,) = [one.value for one in page.warning]
+    assert "Matrix scaling without penalty fits 10,100 numbers to 5,000 rows" in text.replace(
         "\n", " "
     )
     assert {"Start", "Compute", "Fit it"} & {one.label for one in page.button}
@@ -164,7 +164,7 @@ def test_files_of_other_rows_and_repeated_splits(rng: np.random.Generator) -> No
     nll = next(one for one in METRICS if one.key == "nll")
     for name, (every, share) in sizes.items():
         for cell, calibrator in zip(rows[name], (None, TemperatureScaling()), strict=True):
-            found = resplit(
+            result = resplit(
                 every,
                 event=TopR(1),
                 calibrator=calibrator,
@@ -172,9 +172,9 @@ def test_files_of_other_rows_and_repeated_splits(rng: np.random.Generator) -> No
                 n_splits=3,
                 calibration_share=share,
             ).cell(nll)
-            assert found.value is not None
-            assert plain(cell) == f"{found.value:.4f}"
-            assert f"<small>\u00b1{found.deviation:.4f}</small>" in cell
+            assert result.value is not None
+            assert plain(cell) == f"{result.value:.4f}"
+            assert f"<small>\u00b1{result.deviation:.4f}</small>" in cell
     assert any("Mean \u00b1 standard deviation over 3 random splits." in s for s in bodies(page))
 
 

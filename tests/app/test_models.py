@@ -54,8 +54,8 @@ def table(page: AppTest, kind: str = "models") -> dict[str, list[str]]:
 
 def error_of(sample: Sample) -> tuple[float, float]:
     split: Any = read("x.npz", sample.read_bytes()).split()
-    found = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
-    return found.before.curves.ks_error, found.after.curves.ks_error
+    result = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
+    return result.before.curves.ks_error, result.after.curves.ks_error
 
 
 def test_samples_of_the_same_rows_are_compared() -> None:

@@ -23,7 +23,7 @@ from dashboard.settings import Settings
 from dashboard.take_home.words import CALIBRATOR, CODE, NO_TABLE, SCORES, WORKBOOK
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, html_of, open_upload
-from tests.app.test_maps_page import drawn, values
+from tests.app.test_maps_page import traces_of, values
 from tests.cli.conftest import run
 
 WARDS = np.array(["cardiology", "geriatrics", "surgery"])
@@ -114,19 +114,19 @@ def test_the_subgroups_page_has_the_error_over_all_groups_on_rows_not_fitted(
         mean = np.average(size, weights=[n for _, n in gaps])
         written += [f"{100 * mean:.1f}", f"{100 * size.max():.1f}"]
     assert float(written[0]) < 0.3 * float(written[2])
-    said = (
+    text = (
         f"Error over all 10 subgroups (size of the mean gap, weighted by rows): {written[0]} pp on"
         f" average, {written[1]} pp at most; before calibration {written[2]} and {written[3]} pp."
     )
-    assert any(said in body for body in bodies(page))
+    assert any(text in body for body in bodies(page))
 
 
 def test_it_is_compared_with_the_others(data: bytes) -> None:
     query = {"methods": "by_group,multicalibration,platt", "by": "event_nll"}
     page = open_upload(("rows.csv", data), path="calibrators", method="platt", **query)
     assert not page.exception
-    said = bodies(page)
-    assert any("Multicalibration: groups of the columns ward, sex and age." in one for one in said)
+    texts = bodies(page)
+    assert any("Multicalibration: groups of the columns ward, sex and age." in one for one in texts)
     (best,) = [head.value for head in page.subheader if "cross-validation" in head.value]
     assert best.startswith("Best in cross-validation: Multicalibration")
 
@@ -135,7 +135,7 @@ def test_the_maps_page_draws_all_rows_and_groups_and_lists_each_shift(data: byte
     page = open_upload(("rows.csv", data), path="maps", method="multicalibration")
     assert not page.exception
     fitted = fit_of(data)
-    curves = drawn(page, "Calibration map")
+    curves = traces_of(page, "Calibration map")
     assert "All rows" in curves
     x, y = (values(curves["geriatrics"], axis) for axis in "xy")
     groups = np.tile([1, -1, -1], (x.size, 1))
@@ -187,9 +187,9 @@ def test_the_command_fits_saves_and_applies_it(
     assert lost in done.output
     ward = [{name: k for k, name in enumerate(WARDS)}.get(one, -1) for one in few["ward"]]
     place = np.stack([ward, few["sex"] == "m", np.full(200, -1)], axis=1)
-    found = pd.read_csv(out)
-    assert_allclose(found["calibrated"], fit_of(data).predict(few["risk"], place), atol=1e-12)
-    assert list(found) == ["row", "ward", "sex", "score", "calibrated"]
+    result = pd.read_csv(out)
+    assert_allclose(result["calibrated"], fit_of(data).predict(few["risk"], place), atol=1e-12)
+    assert list(result) == ["row", "ward", "sex", "score", "calibrated"]
     few.drop(columns="sex").to_csv(new, index=False)
     refused = run("calibrate", new, "--with", kept, "--out", out)
     assert refused.exit_code == 2
@@ -200,7 +200,7 @@ def test_the_command_fits_saves_and_applies_it(
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "text"),
     [
         (["--group", "ward"], "'ward' beside multicalibration, which takes all columns."),
         (
@@ -211,7 +211,7 @@ def test_the_command_fits_saves_and_applies_it(
     ],
 )
 def test_what_it_cannot_be_is_said_in_one_sentence(
-    asked: list[str], said: str, data: bytes, tmp_path: Path
+    asked: list[str], text: str, data: bytes, tmp_path: Path
 ) -> None:
     old = tmp_path / "old.csv"
     old.write_bytes(data)
@@ -219,7 +219,7 @@ def test_what_it_cannot_be_is_said_in_one_sentence(
     more = [] if "--out" in asked else ["--out", str(tmp_path / "c.json")]
     done = run("fit", str(old), "--calibrator", "multicalibration", *given, *more)
     assert done.exit_code == 2
-    assert said.lower() in done.stderr.lower()
+    assert text.lower() in done.stderr.lower()
     assert done.stderr.count("\n") == 1
 
 

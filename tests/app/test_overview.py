@@ -44,15 +44,15 @@ GARMENTS = "three_garments"
 
 
 def steps(page: AppTest) -> list[str]:
-    said = bodies(page)
-    assert HEADING in said
-    advice = [text for text in said if re.match(rf"\*\*({OPENINGS}) [^*]*\*\*", text)]
+    texts = bodies(page)
+    assert HEADING in texts
+    advice = [text for text in texts if re.match(rf"\*\*({OPENINGS}) [^*]*\*\*", text)]
     return [text for text in advice if text != f"**{FIRST_ROWS}**"]
 
 
 def links(page: AppTest) -> list[str]:
-    found: Any = page.get("page_link")
-    return [link.proto.page for link in found]
+    results: Any = page.get("page_link")
+    return [link.proto.page for link in results]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_tiles_and_table_agree(method: str, measures: str) -> None:
             assert shown.delta == "predictions unchanged"
         else:
             assert shown.delta == mark
-        said = [text.replace(NO_BREAK, " ") for text in bodies(page)]
-        assert any(f":small[95% CI {before}" in text for text in said), shown.label
+        texts = [text.replace(NO_BREAK, " ") for text in bodies(page)]
+        assert any(f":small[95% CI {before}" in text for text in texts), shown.label
 
 
 def test_without_resamples_tiles_show_the_change_alone() -> None:
@@ -83,8 +83,8 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
         if shown.label != "Accuracy":
             assert shown.delta == change[shown.label]
     assert list(measure_cells(page).columns) == ["Before", "After", "Change"]
-    said = " ".join(f"{shown.delta}" for shown in page.metric)
-    assert not re.search("better|worse|clear", said)
+    text = " ".join(f"{shown.delta}" for shown in page.metric)
+    assert not re.search("better|worse|clear", text)
 
 
 @pytest.mark.parametrize(
@@ -222,18 +222,18 @@ def test_pictures_and_tables_are_named_after_what_they_hold(rng: np.random.Gener
 def test_the_measures_are_taken_home_with_every_digit(rng: np.random.Generator) -> None:
     calibration, test = made_set(rng, 200), made_set(rng, 300)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=SplineCalibration())
-    found = result.test
+    answer = result.test
     measures = tuple(one for one in METRICS if one.key in ("ks_error", "classwise_ece"))
-    row = found.compare("ks_error")
-    head, line, classes = csv.reader(io.StringIO(measures_csv(found, measures, None)))
+    row = answer.compare("ks_error")
+    head, line, classes = csv.reader(io.StringIO(measures_csv(answer, measures, None)))
     assert head[:4] == ["Measure", "Before", "Before, from", "Before, to"]
     cells = dict(zip(head, line, strict=True))
     assert [float(cells[name]) for name in ("Before", "After", "Change")] == [
         row.before, row.after, row.change,
     ]  # fmt: skip
     assert classes[4:] == [""] * 7  # a map of scores leaves no classes
-    known = infer(*sides_of(test, found, result.fitted), Plan(measures, n_resamples=50))
-    _, line, _ = csv.reader(io.StringIO(measures_csv(found, measures, known)))
+    known = infer(*sides_of(test, answer, result.fitted), Plan(measures, n_resamples=50))
+    _, line, _ = csv.reader(io.StringIO(measures_csv(answer, measures, known)))
     cells = dict(zip(head, line, strict=True))
     before, change = known.find("ks_error").before, known.find("ks_error").change
     assert before is not None

@@ -35,8 +35,8 @@ def answer(page: AppTest, choice: int, level: int) -> AppTest:
 
 def progress(page: AppTest) -> str:
     (bar,) = page.get("progress")
-    found: Any = bar
-    return str(found.proto.text)
+    result: Any = bar
+    return str(result.proto.text)
 
 
 def every_text(page: AppTest) -> str:
@@ -74,16 +74,16 @@ def test_twenty_answers_give_the_four_graphs_and_nothing_of_the_truth_before() -
         page = answer(page, choice, level)
     assert not page.exception
     assert page.query_params["code"] == own.code_of(given)
-    found = own.result_of(own.scores_of(given))
+    result = own.result_of(own.scores_of(given))
     shown = every_text(page)
-    assert bodies(page).index(words.band(found)) < bodies(page).index(words.yours(found))
+    assert bodies(page).index(words.band(result)) < bodies(page).index(words.yours(result))
     assert own.code_of(given) in [block.value for block in page.code]
     titles = [chart.alt for chart in charts(page)]
     assert all(any(title.startswith(letter) for title in titles) for letter in GRAPHS)
     assert len(titles) == 6
     truths = [words.true_answer(question) for question, _, _ in plan]
     assert page.table[1].value["Truth"].tolist() == truths
-    assert words.against_half(found) in shown
+    assert words.against_half(result) in shown
 
 
 def test_an_answer_is_needed_and_going_back_keeps_what_was_given() -> None:

@@ -41,13 +41,13 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     """Events of a sample, each with the clicks that lead to it from the one before."""
     names = sample_sets(name)[1].class_names
     last = len(names) - 1
-    found: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [("event", "top")])]
+    results: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [("event", "top")])]
     if len(names) > 2:
-        found += [
+        results += [
             (TopR(2), [("rank", 2)]),
             (WithinTopR(2), [("event", "within")]),
         ]
-    return [*found, (OneClass(last), [("event", "class"), ("class", names[last])])]
+    return [*results, (OneClass(last), [("event", "class"), ("class", names[last])])]
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ def test_months_are_joined_where_there_are_many() -> None:
 
 
 def periods_in(name: str, values: list[float]) -> tuple[tuple[str, ...], list[int]] | None:
-    found = in_time(GroupingColumn(name, np.asarray(values)))
-    return None if found is None else (found.shown, found.places.tolist())
+    result = in_time(GroupingColumn(name, np.asarray(values)))
+    return None if result is None else (result.shown, result.places.tolist())
 
 
 def test_numbers_of_weeks_and_months_are_periods_in_order() -> None:
@@ -44,8 +44,8 @@ def test_numbers_of_weeks_and_months_are_periods_in_order() -> None:
         ("1", "2", "12", "(blank)"),
         [2, 1, 3, 0],
     )
-    found = periods_in("Month", [202412, 202401, 202311])
-    assert found == (("Nov 2023", "Jan 2024", "Dec 2024"), [2, 1, 0])
+    result = periods_in("Month", [202412, 202401, 202311])
+    assert result == (("Nov 2023", "Jan 2024", "Dec 2024"), [2, 1, 0])
     assert periods_in("week", [202501, 202452]) == (("W52 2024", "W01 2025"), [1, 0])
     weeks = periods_in("week_no", [*range(1, 54)])
     assert weeks is not None
@@ -103,8 +103,10 @@ def drifting(since: int, by: float) -> bytes:
 def test_a_drift_is_named_on_both_pages() -> None:
     page = open_upload(("year.csv", drifting(7, 0.15)))
     assert not page.exception
-    said = " ".join(bodies(page))
-    named = re.search(r"\*\*Drift over admitted.*?:\*\* since (\w+ 2025) scores are too low", said)
+    sentence = " ".join(bodies(page))
+    named = re.search(
+        r"\*\*Drift over admitted.*?:\*\* since (\w+ 2025) scores are too low", sentence
+    )
     assert named is not None
     assert named[1] in {"Jun 2025", "Jul 2025", "Aug 2025"}
     turn_to(page, "subgroups")
@@ -143,8 +145,8 @@ def numbered(data: bytes) -> bytes:
 def test_a_numbered_month_drifts_as_a_date_does() -> None:
     page = open_upload(("year.csv", numbered(drifting(7, 0.15))))
     assert not page.exception
-    said = " ".join(bodies(page))
-    named = re.search(r"\*\*Drift over month.*?:\*\* since (\d+) scores are too low", said)
+    text = " ".join(bodies(page))
+    named = re.search(r"\*\*Drift over month.*?:\*\* since (\d+) scores are too low", text)
     assert named is not None
     assert named[1] in {"6", "7", "8"}
 
@@ -157,9 +159,9 @@ def test_a_drift_is_in_the_verdict_and_explained_beside_subgroups() -> None:
     hits = rng.random(1_200) < scores + np.where(months > 6, 0.07, -0.07)
     rows = [f"2025-{m:02d}-01,{s:.4f},{h:d}" for m, s, h in zip(months, scores, hits, strict=True)]
     page = open_upload(("even.csv", "\n".join(["day,risk,died", *rows]).encode()), method="none")
-    said = " ".join(bodies(page))
-    assert "**Drift over day:**" in said
-    assert "Before: scores drift over time, no miscalibration detected overall" in said
-    assert "Before: no miscalibration detected" not in said
-    assert "No mean gap detected in any of" in said
-    assert TOGETHER in said
+    text = " ".join(bodies(page))
+    assert "**Drift over day:**" in text
+    assert "Before: scores drift over time, no miscalibration detected overall" in text
+    assert "Before: no miscalibration detected" not in text
+    assert "No mean gap detected in any of" in text
+    assert TOGETHER in text

@@ -36,12 +36,12 @@ def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
     for path in PATHS:
         page = open_upload(("risk.csv", data), path=path, measures="all")
         assert not page.exception
-        said = "\n".join(bodies(page))
-        assert escape_markdown(NAME) in said, path
-        assert "class Yes" not in said, path
-        assert "Class Yes" not in said, path
+        text = "\n".join(bodies(page))
+        assert escape_markdown(NAME) in text, path
+        assert "class Yes" not in text, path
+        assert "Class Yes" not in text, path
         count = f"{n_events} of 600 ({percent(n_events / 600, 600)})"
-        assert escape_markdown(f"{NAME}: {count}") in said
+        assert escape_markdown(f"{NAME}: {count}") in text
     axis = json.loads(charts(open_upload(("risk.csv", data)))[0].spec)["layout"]["yaxis"]
     assert axis["title"]["text"] == f"Frequency of {NAME}"
 
@@ -58,9 +58,9 @@ def test_the_list_of_rows_calls_the_event_so_and_its_download_too() -> None:
 def test_a_hostile_name_is_escaped_and_files_without_names_stay_as_they_are() -> None:
     data, n_events = risk_file(outcome="<b>y</b>")
     page = open_upload(("risk.csv", data))
-    said = "\n".join(bodies(page))
-    assert escape_markdown("<b>y</b> = Yes") in said
-    assert f"{n_events} of 600" in said
+    text = "\n".join(bodies(page))
+    assert escape_markdown("<b>y</b> = Yes") in text
+    assert f"{n_events} of 600" in text
     other = "\n".join(bodies(open_page(event="class", sample="crash_survival")))
     assert re.search(r"\u00b7 Class [^\u00b7=]+\\: [\d,]+ of [\d,]+ ", other)
 
@@ -130,11 +130,11 @@ def test_one_row_keeps_its_name() -> None:
 def test_where_scores_are_off_is_said(path: str) -> None:
     data, _ = risk_file(4000)
     page = open_upload(("risk.csv", data), path=path)
-    said = "\n".join(text for text in bodies(page) if "off" in text or "KS error" in text
+    sentence = "\n".join(text for text in bodies(page) if "off" in text or "KS error" in text
                      or "too high" in text)  # fmt: skip
     where = re.search(
         r"Scores (above|of|at) .{,30}\.\d percentage points too high"
-        r" \(\d+\.\d\u2013\d+\.\d by bin, n\u00a0=\u00a0[\d,]+\)", said
+        r" \(\d+\.\d\u2013\d+\.\d by bin, n\u00a0=\u00a0[\d,]+\)", sentence
     )  # fmt: skip
     assert where
 
@@ -151,8 +151,8 @@ def test_scores_of_exactly_0_are_said_once_in_plain_words_below_the_verdict() ->
     page = open_upload(("risk.csv", "\n".join(["risk,back", *lines]).encode()))
     assert not any("exactly" in one.value or "probability 0" in one.value for one in page.warning)
     verdict = page.subheader[0].value
-    said = [one.value for one in page.main if hasattr(one, "value")]
-    seen = [str(text) for text in said if text is not None]
+    texts = [one.value for one in page.main if hasattr(one, "value")]
+    seen = [str(text) for text in texts if text is not None]
     n_zeros = int((risk == 0).sum())
     for what in ("true class has probability 0 in 1 row", f"exactly 0 in {n_zeros} of 900 rows"):
         (place,) = [k for k, text in enumerate(seen) if what in text and ":small[" in text]
@@ -167,11 +167,11 @@ def test_nothing_is_advised_before_the_intervals_are_there(monkeypatch: pytest.M
     monkeypatch.setattr("dashboard.views.overview.page.closer_look", never)
     data, _ = risk_file()
     page = open_upload(("risk.csv", data), method="platt", resamples="100")
-    said = "\n".join(bodies(page))
+    text = "\n".join(bodies(page))
     assert not page.exception
-    assert f"{LOOKING_CLOSER} \u2026" in said
-    assert "Use " not in said.split("Recommendations")[1]
-    assert "KS error fell" not in said
+    assert f"{LOOKING_CLOSER} \u2026" in text
+    assert "Use " not in text.split("Recommendations")[1]
+    assert "KS error fell" not in text
     quick = "\n".join(bodies(open_upload(("risk.csv", data), method="platt", resamples="0")))
     assert "**Use " in quick
 
@@ -179,11 +179,11 @@ def test_nothing_is_advised_before_the_intervals_are_there(monkeypatch: pytest.M
 def test_a_spline_that_changes_the_order_of_rows_says_so_with_the_auroc() -> None:
     data, _ = risk_file()
     query = {"method": "spline", "spline_n_knots": "20", "resamples": "0", "evaluation": "split"}
-    said = "\n".join(bodies(open_upload(("risk.csv", data), **query)))
+    text = "\n".join(bodies(open_upload(("risk.csv", data), **query)))
     told = re.search(
-        r"which changes the order of the rows \(AUROC (0\.\d+) \u2192 (0\.\d+)\)", said
+        r"which changes the order of the rows \(AUROC (0\.\d+) \u2192 (0\.\d+)\)", text
     )
     assert told
     assert told[1] != told[2]
-    said = "\n".join(bodies(open_upload(("risk.csv", data), **query | {"method": "platt"})))
-    assert "order of the rows" not in said
+    text = "\n".join(bodies(open_upload(("risk.csv", data), **query | {"method": "platt"})))
+    assert "order of the rows" not in text

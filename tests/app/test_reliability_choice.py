@@ -57,8 +57,8 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
     choose(page, "wording", "expert")
     for way in WAYS:
         choose_way(page, way)
-        said = ["399 resamples, seed 0" in chart.alt for chart in diagrams(page)]
-        assert set(said) == {way in {"isotonic", "smoothed"}}
+        texts = ["399 resamples, seed 0" in chart.alt for chart in diagrams(page)]
+        assert set(texts) == {way in {"isotonic", "smoothed"}}
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
@@ -88,8 +88,8 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
 
 def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
     page = open_page("ks", sample=SAMPLE)
-    said = "Grey: 95% band if perfectly calibrated."
-    assert sum(said in text for text in bodies(page)) == 1
+    sentence = "Grey: 95% band if perfectly calibrated."
+    assert sum(sentence in text for text in bodies(page)) == 1
     graphs = [chart for chart in charts(page) if ": (" in chart.alt]
     assert len(graphs) == 8
-    assert all(said in chart.alt for chart in graphs)
+    assert all(sentence in chart.alt for chart in graphs)

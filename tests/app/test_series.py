@@ -30,7 +30,7 @@ def rows_of(page: AppTest) -> list[list[str]]:
     ]
 
 
-def written(one: Checkpoint) -> list[str]:
+def cells_of(one: Checkpoint) -> list[str]:
     shares = [[percent(v, one.n_samples) for v in pair] for pair in (one.ece, one.ks_error)]
     nats = [[f"{v:.3f}" for v in pair] for pair in (one.nll, one.entropy)]
     error = percent(one.error, one.n_samples)
@@ -41,19 +41,19 @@ def written(one: Checkpoint) -> list[str]:
 def test_a_series_of_examples_shows_the_audit_of_each_file() -> None:
     page = open_page("models", models_view="series", series="widths")
     assert not page.exception
-    found = [
+    results = [
         checkpoint(number, read("x.npz", stored(name)).split(), event=TopR(1))  # type: ignore[arg-type]
         for number, name in zip(WIDTHS.numbers, WIDTHS.files, strict=True)
     ]
-    assert rows_of(page) == [written(one) for one in found]
-    assert page.subheader[0].value == words.conclusion(found, WIDTHS.along)
+    assert rows_of(page) == [cells_of(one) for one in results]
+    assert page.subheader[0].value == words.conclusion(results, WIDTHS.along)
     assert [chart.alt.split(":")[0] for chart in charts(page)] == ["Series"] * len(PANELS)
-    said = " ".join(bodies(page))
+    text = " ".join(bodies(page))
     for panel in PANELS:
-        assert words.caption(panel.field, found, WIDTHS.along) in said
-    head, *lines = csv.reader(io.StringIO(series_csv(found, WIDTHS.along)))
+        assert words.caption(panel.field, results, WIDTHS.along) in text
+    head, *lines = csv.reader(io.StringIO(series_csv(results, WIDTHS.along)))
     assert head[:4] == ["Width", "Error", "NLL (nats), before", "NLL (nats), after"]
-    assert [float(line[-1]) for line in lines] == [one.temperature for one in found]
+    assert [float(line[-1]) for line in lines] == [one.temperature for one in results]
 
 
 def test_brought_files_stand_by_the_numbers_of_their_names_which_can_be_changed() -> None:
@@ -64,11 +64,11 @@ def test_brought_files_stand_by_the_numbers_of_their_names_which_can_be_changed(
     bring(page, ("epoch_2.npz", other), ("short.npz", npz_of(*sets(3, 40))))
     assert not page.exception
     assert "short\\.npz cannot be compared" in page.error[0].value
-    found = [
+    results = [
         checkpoint(number, read("x.npz", data).split())  # type: ignore[arg-type]
         for number, data in ((2, other), (10, npz_of(*first)))
     ]
-    assert rows_of(page) == [written(one) for one in found]
+    assert rows_of(page) == [cells_of(one) for one in results]
     assert not MARKUP.search(" ".join(bodies(page)))
     (number,) = [one for one in page.number_input if one.label == "epoch_2.npz"]
     number.set_value(20.0).run()

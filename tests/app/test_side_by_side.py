@@ -90,10 +90,10 @@ def test_fits_side_by_side_are_those_made_alone(
     prepared = prepare(rows, TopR(1))
     whole: Any = fit(calibrator, prepared, None)
     folds: Any = fit_folds(calibrator, prepared, fold, None, whole)
-    for (found,), wanted in ((kept.whole, whole), (kept.folds, folds)):
+    for (result,), wanted in ((kept.whole, whole), (kept.folds, folds)):
         given = prepared.event.scores if hasattr(wanted, "predict") else rows.logits
         name = "predict" if hasattr(wanted, "predict") else "predict_proba"
-        got, asked = getattr(found, name)(given), getattr(wanted, name)(given)
+        got, asked = getattr(result, name)(given), getattr(wanted, name)(given)
         np.testing.assert_allclose(got, asked, rtol=1e-6, atol=1e-9)
 
 
@@ -229,8 +229,8 @@ def test_the_page_says_that_processes_were_started_again(monkeypatch: pytest.Mon
     monkeypatch.setattr(fits, "fit_side_by_side", watched)
     page = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert len(end.pools) == 1
-    said = [part.value for part in page.warning if "ended once" in part.value]
-    assert said == [words.ended(1, alone=False)]
+    texts = [part.value for part in page.warning if "ended once" in part.value]
+    assert texts == [words.ended(1, alone=False)]
     again = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert not [part for part in again.warning if "ended" in part.value]
     forget()
@@ -310,10 +310,10 @@ def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch)
     assert run_comparison(scene, keys, dealt, ignore, go=False).missing == tuple(keys)
     with pytest.raises(StopError):
         run_comparison(scene, keys, dealt, click, go=True)
-    found = run_comparison(scene, keys, dealt, ignore, go=False)
+    result = run_comparison(scene, keys, dealt, ignore, go=False)
     shown = [NO_METHOD, *(key for key in keys if key in made)]
-    assert [one.key for one in found.contestants] == shown
-    assert found.missing == tuple(key for key in keys if key not in shown)
+    assert [one.key for one in result.contestants] == shown
+    assert result.missing == tuple(key for key in keys if key not in shown)
     whole = run_comparison(scene, keys, dealt, ignore, go=True)
     assert [one.key for one in whole.contestants] == keys
     forget()

@@ -71,9 +71,9 @@ def texts_of(element: dict[str, Any]) -> Iterator[str]:
         return
     label = str(element.get("label", ""))
     small = " ".join(str(element[key]) for key in ("delta", "description") if element.get(key))
-    said = ": ".join(part for part in (label, body) if part)
-    if said and "<style" not in said:
-        yield f"{said} ({small})" if small else said
+    text = ": ".join(part for part in (label, body) if part)
+    if text and "<style" not in text:
+        yield f"{text} ({small})" if small else text
     if element.get("alt"):
         yield f"[{element['alt']}]"
 

@@ -100,13 +100,13 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
     ages = column_of("age_band")
     names = sorted(set(ages))
     places = np.array([names.index(age) for age in ages])
-    found = screen_subgroups(event.scores, event.hits, places, n_subgroups=len(names))
+    result = screen_subgroups(event.scores, event.hits, places, n_subgroups=len(names))
     assert sorted(line[0] for line in table) == names
     for line in table:
         k = names.index(line[0])
-        gap = pp(found.mean_gap[k], found.rows[k], signed=True).removesuffix(" pp")
+        gap = pp(result.mean_gap[k], result.rows[k], signed=True).removesuffix(" pp")
         assert line[1].startswith(f"{gap} \u2192 ")
-        assert line[3] == percent(event.hits[places == k].mean(), found.rows[k])
+        assert line[3] == percent(event.hits[places == k].mean(), result.rows[k])
     assert "of 4 after, " in " ".join(bodies(page))
 
 
@@ -319,12 +319,12 @@ def test_rows_are_numbered_as_the_preview_and_refusals_number_them() -> None:
 
 
 def test_the_listed_rows_are_taken_home_without_formulas() -> None:
-    found = ListedRows(
+    result = ListedRows(
         [7], ["=a"], ["b"], np.array([0]), np.array([0.25]), np.array([0.5]),
         {"light": ["@x"], "age": [52.0]},
     )  # fmt: skip
     head = ["Row", "True", "Predicted", "Score before", "After", "light", "age"]
-    written = csv_of(head, lines_of(found, hits=False))
+    written = csv_of(head, lines_of(result, hits=False))
     assert list(csv.reader(io.StringIO(written))) == [
         head, ["7", "'=a", "b", "0.25", "0.5", "'@x", "52"]
     ]  # fmt: skip
@@ -367,11 +367,11 @@ def two_wards() -> bytes:
 def test_the_page_opens_on_what_matters_most_and_overview_names_it() -> None:
     page = open_upload(("risks.csv", two_wards()), method="none")
     assert not page.exception
-    found = " ".join(bodies(page))
+    result = " ".join(bodies(page))
     assert re.search(
-        r"Worst subgroup:\*\* ward \\= A, scores too high by 1\d\.\d percentage", found
+        r"Worst subgroup:\*\* ward \\= A, scores too high by 1\d\.\d percentage", result
     )
-    assert "Check subgroups first" in found or "Check subgroups.**" in found
-    assert "Use the uncalibrated scores" not in found
+    assert "Check subgroups first" in result or "Check subgroups.**" in result
+    assert "Use the uncalibrated scores" not in result
     turn_to(page, "subgroups")
     assert page.selectbox(key="subgroups_by").value == "ward"

@@ -51,13 +51,13 @@ def test_every_page_takes_a_summary_and_no_row_of_it(
     for text in bodies(page):
         assert not MARKUP.search(text), text
     assert not any("<b>region" in sent or "<i>asia" in sent for sent in html_of(page))
-    said = " ".join(bodies(page))
+    sentence = " ".join(bodies(page))
     wanted = {
         "data-needed": words.NEEDS_ROWS, "models": words.ONE_ALONE, "maps": words.NO_HAND,
         "reliability": words.NO_LIST, "subgroups": words.NO_LIST,
     }  # fmt: skip
     if path in wanted:
-        assert wanted[path] in said
+        assert wanted[path] in sentence
     else:
         assert charts(page)
 
@@ -82,10 +82,10 @@ def test_a_summary_that_is_brought_says_what_its_rows_do() -> None:
     whole = (day(0) + day(2)).whole
     ks = whole.audit().test.compare("ks_error").before or 0.0
     assert tile(page, "KS error").startswith(f"{100 * ks:.1f} ")
-    said = " ".join(bodies(page)).replace("\\", "")
-    assert "Counted by score, from 2 summaries: 24,000 rows" in said
-    assert "region = eu" in said
-    assert "Single rows, such as those behind a bin" in said
+    text = " ".join(bodies(page)).replace("\\", "")
+    assert "Counted by score, from 2 summaries: 24,000 rows" in text
+    assert "region = eu" in text
+    assert "Single rows, such as those behind a bin" in text
 
 
 def test_two_summaries_of_one_name_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +103,8 @@ def test_a_filter_keeps_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     page = open_upload(("week.parquet", write_summary(day(2))), **chosen)
     check_opens(page)
     rows = day(2).by("region")["eu"].n_samples
-    said = " ".join(bodies(page)).replace("\\", "")
-    assert f"region = eu: {rows:,} of 12,000 rows." in said
+    text = " ".join(bodies(page)).replace("\\", "")
+    assert f"region = eu: {rows:,} of 12,000 rows." in text
 
 
 # The folder -----------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ def test_the_files_of_the_folder_are_listed_and_chosen_ones_added_up() -> None:
     assert "secret" not in listed
     page.multiselect[0].set_value(["day0.parquet", "day2.parquet"]).run()
     check_opens(page)
-    said = " ".join(bodies(page)).replace("\\", "")
-    assert "Counted by score, from 2 summaries: 24,000 rows" in said
-    assert "region = eu" in said
+    text = " ".join(bodies(page)).replace("\\", "")
+    assert "Counted by score, from 2 summaries: 24,000 rows" in text
+    assert "region = eu" in text
 
 
 @pytest.mark.usefixtures("days")

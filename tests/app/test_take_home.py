@@ -43,10 +43,10 @@ def saved(monkeypatch: pytest.MonkeyPatch, hospital: Discharges) -> Callable[...
         page = open_upload(("discharges.csv", data), path=path, **query)
         assert not page.exception
         files = {name: made[name]() for name in (*OFFERED, listed.DOWNLOAD) if name in made}
-        found = {
+        results = {
             name: one.decode("utf-8-sig") if name in TEXTS else one for name, one in files.items()
         }
-        return found | {"said": "\n".join(bodies(page))}
+        return results | {"said": "\n".join(bodies(page))}
 
     return opened
 
@@ -58,12 +58,12 @@ def table_of(text: str) -> pd.DataFrame:
 def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
-    found = saved(method="platt", event="class")
+    result = saved(method="platt", event="class")
     wanted = PlattScaling().fit(hospital.risk, hospital.back)
-    kept = CalibratorFile.from_json(found[words.CALIBRATOR])
+    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
     assert_allclose(kept.apply(hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
     assert kept.n_rows == 7_400
-    rows = table_of(found[ROWS])
+    rows = table_of(result[ROWS])
     assert list(rows) == ["row", "case_no", "score (%)", "calibrated (%)"]
     assert rows["row"].tolist()[:3] == [2, 3, 4]
     assert rows["case_no"].tolist() == [f"F{100_000 + k}" for k in range(7_400)]
@@ -71,7 +71,7 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     assert rows["score (%)"].tolist() == percent
     calibrated = 100 * wanted.predict(hospital.risk)
     assert_allclose(rows["calibrated (%)"], calibrated, rtol=0, atol=1e-9)
-    scores = table_of(found[words.SCORES])
+    scores = table_of(result[words.SCORES])
     assert scores["score (%)"].tolist() == [tenth / 10 for tenth in range(1_001)]
     made = wanted.predict(np.arange(1_001) / 1000)
     assert_allclose(scores["calibrated (%)"], 100 * made, rtol=0, atol=1e-9)
@@ -80,13 +80,13 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     assert scores[words.BEYOND_HEAD].fillna("").tolist() == beyond.tolist()
     assert {*beyond} == {"", "below", "above"}
     space: dict[str, Any] = {}
-    exec(found[words.CODE], space)  # noqa: S102 - what is tested
+    exec(result[words.CODE], space)  # noqa: S102 - what is tested
     assert_allclose(space["calibrate"](hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
-    assert_allclose(pd.read_parquet(io.BytesIO(found[PARQUET]))["calibrated (%)"], calibrated)
-    with np.load(io.BytesIO(found[NPZ])) as arrays:
+    assert_allclose(pd.read_parquet(io.BytesIO(result[PARQUET]))["calibrated (%)"], calibrated)
+    with np.load(io.BytesIO(result[NPZ])) as arrays:
         assert_allclose(arrays["calibrated (%)"], calibrated)
         assert arrays["case_no"].tolist() == rows["case_no"].tolist()
-    book = Workbook(found[words.WORKBOOK])
+    book = Workbook(result[words.WORKBOOK])
     book.typed("A6", 25.8)
     assert_allclose(book.value("B6"), 100 * wanted.predict([0.258])[0], rtol=0, atol=1e-2)
     book.typed("A7", 100.5)
@@ -94,27 +94,27 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     assert book.kept["Calibrator", "A4"] == "Score (%)"
     assert ("Calibrator", "E4") in book.kept
     assert "readmitted_30d = Yes" in book.kept.values()
-    assert "fitted on all 7,400 rows of the calibration set" in found["said"]
-    assert "the pages show cross-validated values" in found["said"]
+    assert "fitted on all 7,400 rows of the calibration set" in result["said"]
+    assert "the pages show cross-validated values" in result["said"]
 
 
 def test_values_of_a_fit_to_a_part_of_the_rows_are_those_of_the_pages(
     saved: Callable[..., Saved],
 ) -> None:
-    found = saved(method="platt", event="class", evaluation="split", share="60")
-    assert words.CALIBRATOR in found
-    assert "cross-validated values" not in found["said"]
+    result = saved(method="platt", event="class", evaluation="split", share="60")
+    assert words.CALIBRATOR in result
+    assert "cross-validated values" not in result["said"]
 
 
 def test_a_map_of_all_classes_has_no_table_of_scores(
     saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
-    found = saved(method="temperature")
-    assert not {words.SCORES, words.WORKBOOK} & set(found)
-    kept = CalibratorFile.from_json(found[words.CALIBRATOR])
+    result = saved(method="temperature")
+    assert not {words.SCORES, words.WORKBOOK} & set(result)
+    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
     table = np.column_stack([1 - hospital.risk, hospital.risk])
     fitted = TemperatureScaling().fit(np.log(table), hospital.back.astype(int))
-    rows = list(csv.reader(io.StringIO(found[ROWS])))
+    rows = list(csv.reader(io.StringIO(result[ROWS])))
     assert rows[0] == ["row", "case_no", "No (%)", "Yes (%)"]
     values = np.array([line[2:] for line in rows[1:]], dtype=float)
     assert_allclose(values, 100 * fitted.predict_proba(np.log(table)), rtol=0, atol=1e-7)
@@ -124,41 +124,41 @@ def test_a_map_of_all_classes_has_no_table_of_scores(
 def test_a_calibrator_by_group_is_offered_with_its_groups(
     saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
-    found = saved(method="by_group", event="class", group="ward")
-    assert set(found) == {"said", *OFFERED}
+    result = saved(method="by_group", event="class", group="ward")
+    assert set(result) == {"said", *OFFERED}
     names, place = np.unique(hospital.ward, return_inverse=True)
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     wanted = fitted.predict(hospital.risk, place)
-    kept = CalibratorFile.from_json(found[words.CALIBRATOR])
+    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
     assert_allclose(kept.apply(hospital.risk, hospital.ward), wanted, atol=1e-12)
-    rows = table_of(found[ROWS])
+    rows = table_of(result[ROWS])
     assert list(rows) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
     assert rows["ward"].tolist() == hospital.ward.tolist()
     assert_allclose(rows["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
     space: dict[str, Any] = {}
-    exec(found[words.CODE], space)  # noqa: S102 - what is tested
+    exec(result[words.CODE], space)  # noqa: S102 - what is tested
     assert_allclose(space["calibrate"](hospital.risk, hospital.ward), wanted, atol=1e-12)
-    heads = next(csv.reader(io.StringIO(found[words.SCORES])))
+    heads = next(csv.reader(io.StringIO(result[words.SCORES])))
     in_percent = [f"{name} (%)" for name in ("score", "calibrated", *names)]
     assert heads == [*in_percent, words.BEYOND_HEAD]
-    scores, grid = table_of(found[words.SCORES]), np.linspace(0, 1, 1_001)
+    scores, grid = table_of(result[words.SCORES]), np.linspace(0, 1, 1_001)
     of_all = 100 * fitted.score_map.predict(grid)
     assert_allclose(scores["calibrated (%)"], of_all, rtol=0, atol=1e-9)
     of_one = 100 * fitted.predict(grid, np.full(1_001, 1))
     assert_allclose(scores[f"{names[1]} (%)"], of_one, rtol=0, atol=1e-9)
-    book = Workbook(found[words.WORKBOOK])
+    book = Workbook(result[words.WORKBOOK])
     book.typed("A6", 25.8)
     book.typed("B6", names[1])
     shown = 100 * fitted.predict([0.258], [1])[0]
     assert_allclose(book.value("C6"), shown, rtol=0, atol=1e-2)
-    assert "New rows need the column ward;" in found["said"]
+    assert "New rows need the column ward;" in result["said"]
 
 
 def test_listed_rows_have_their_ids_and_scores_in_percent(
     saved: Callable[..., Saved], hospital: Discharges
 ) -> None:
-    found = saved("subgroups", method="platt", event="class")
-    rows = table_of(found[listed.DOWNLOAD])
+    result = saved("subgroups", method="platt", event="class")
+    rows = table_of(result[listed.DOWNLOAD])
     assert list(rows)[:2] == ["Row", "case_no"]
     place = rows["Row"].to_numpy() - 2
     assert rows["case_no"].tolist() == [f"F{100_000 + k}" for k in place]
@@ -169,8 +169,8 @@ def test_listed_rows_have_their_ids_and_scores_in_percent(
 
 def test_row_ids_are_no_formulas(saved: Callable[..., Saved], hospital: Discharges) -> None:
     data = hospital.data.replace(b"F100", b"=F100")
-    found = saved(data=data, method="platt", event="class")
-    assert table_of(found[ROWS])["case_no"][0] == "'=F100000"
+    result = saved(data=data, method="platt", event="class")
+    assert table_of(result[ROWS])["case_no"][0] == "'=F100000"
 
 
 def test_a_saved_calibrator_is_applied_to_a_file_without_outcomes(
@@ -193,17 +193,17 @@ def test_a_saved_calibrator_is_applied_to_a_file_without_outcomes(
     assert not page.exception
     assert "400 rows calibrated. The calibrator was fitted on 400 rows." in bodies(page)
     assert list(made) == [ROWS, PARQUET, NPZ]
-    found = table_of(made[ROWS]().decode("utf-8-sig"))
-    assert list(found) == ["row", "'=case_no", "score (%)", "calibrated (%)"]
-    assert found["'=case_no"][0] == "'=F100000"
+    result = table_of(made[ROWS]().decode("utf-8-sig"))
+    assert list(result) == ["row", "'=case_no", "score (%)", "calibrated (%)"]
+    assert result["'=case_no"][0] == "'=F100000"
     wanted = 100 * PlattScaling().fit(risk, back).predict(risk)
-    assert_allclose(found["calibrated (%)"], wanted, rtol=0, atol=1e-9)
+    assert_allclose(result["calibrated (%)"], wanted, rtol=0, atol=1e-9)
     made.clear()
     other = replace(kept, column="index").to_json()
-    for data, said in ((b"{}", "Expected a calibrator file"), (other.encode(), 'Column "index"')):
+    for data, text in ((b"{}", "Expected a calibrator file"), (other.encode(), 'Column "index"')):
         uploader = page.file_uploader(key="saved_calibrator")
         page = uploader.set_value(("other.json", data, "application/json")).run()
-        assert any(said in str(one.value) for one in page.error)
+        assert any(text in str(one.value) for one in page.error)
         assert not made
 
 

@@ -305,8 +305,8 @@ def test_a_broken_file_is_refused_in_words(name: str) -> None:
     check_refusal(page)
     with pytest.raises(FileError) as refused:
         read(name, BROKEN[name]).split()
-    said = escape_markdown(str(refused.value))
-    assert page.error[0].value.partition("\n\n")[0] == said
+    sentence = escape_markdown(str(refused.value))
+    assert page.error[0].value.partition("\n\n")[0] == sentence
     assert not any(MARKUP.search(text) for text in bodies(page))
 
 

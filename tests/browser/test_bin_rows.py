@@ -51,16 +51,18 @@ def test_a_click_on_a_bin_lists_all_its_rows(open_page: OpenPage, diagram: str) 
     inside = [k for k, score in enumerate(scores) if 0.3 < score <= 0.4]
     missed = sum(1 for k in inside if not hits[k])
     share = f"{100 * missed / len(inside):.1f}%"
-    said = f"{len(inside):,} patients with a score of 30\u201340%, {missed} ({share}) without"
-    expect(page.get_by_test_id("stMain")).to_contain_text(said)
+    text = f"{len(inside):,} patients with a score of 30\u201340%, {missed} ({share}) without"
+    expect(page.get_by_test_id("stMain")).to_contain_text(text)
     settle(page)
     table = page.locator("table.listed tbody tr")
     expect(table).to_have_count(100)
     # Hits and misses alike, in the order of the file, and all of them in what is taken home.
-    found = listed_in_file(page)
-    assert [int(line["Row"]) - 2 for line in found] == inside
-    assert [line["back = Yes"].endswith("yes") for line in found] == [hits[k] == 1 for k in inside]
-    np.testing.assert_allclose([float(line["Score before"]) for line in found],
+    results = listed_in_file(page)
+    assert [int(line["Row"]) - 2 for line in results] == inside
+    assert [line["back = Yes"].endswith("yes") for line in results] == [
+        hits[k] == 1 for k in inside
+    ]
+    np.testing.assert_allclose([float(line["Score before"]) for line in results],
                                [scores[k] for k in inside], atol=1e-6)  # fmt: skip
 
 
@@ -78,8 +80,8 @@ def test_a_range_replaces_the_bin_without_a_mouse(open_page: OpenPage) -> None:
     for _ in range(10):
         low.press("ArrowRight")
     n_rows = sum(1 for score in scores if score >= 0.1)
-    said = f"{n_rows:,} patients with a score of 10\u2013100%"
-    expect(page.get_by_test_id("stMain")).to_contain_text(said)
+    text = f"{n_rows:,} patients with a score of 10\u2013100%"
+    expect(page.get_by_test_id("stMain")).to_contain_text(text)
     settle(page)
     assert len(listed_in_file(page)) == n_rows
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -35,6 +35,6 @@ def test_from_visits_with_weights_to_the_report(open_page: OpenPage) -> None:
     with page.expect_download() as waiting:
         dialog.get_by_role("button", name="Report (JSON)").click()
     text = Path(waiting.value.path()).read_text(encoding="utf-8")
-    said = json.dumps(json.loads(text), ensure_ascii=False)
-    assert belong.replace('"', '\\"') in said
-    assert "--column sample_weight=weight --column patient_id=cluster" in said
+    sentence = json.dumps(json.loads(text), ensure_ascii=False)
+    assert belong.replace('"', '\\"') in sentence
+    assert "--column sample_weight=weight --column patient_id=cluster" in sentence

@@ -32,7 +32,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\*\*|`", "", text)).strip()
 
 
-def seen(page: Page) -> str:
+def text_of(page: Page) -> str:
     return re.sub(r"\s+", " ", page.get_by_test_id("stMain").inner_text())
 
 
@@ -68,7 +68,7 @@ def move(page: Page, control: Steps) -> str:
 def take(page: Page, lesson: Lesson) -> None:
     """Take a lesson: pass over the guess, read the answer, move its first control, read again."""
     answer = lesson.show(start_of(lesson))
-    before = seen(page)
+    before = text_of(page)
     assert plain(lesson.question) in before
     assert plain(answer.sentence) not in before
     assert words.KEEP not in before
@@ -77,7 +77,7 @@ def take(page: Page, lesson: Lesson) -> None:
     skip.press("Enter")
     expect(page.get_by_text(plain(words.guessed(answer.answer)))).to_be_visible()
     settle(page)
-    assert plain(answer.sentence) in seen(page)
+    assert plain(answer.sentence) in text_of(page)
     word = move(page, lesson.controls[0])
     moved = lesson.show(start_of(lesson, chosen={lesson.controls[0].name: word}))
     page.wait_for_function(
@@ -235,7 +235,7 @@ def test_play_draws_line_ups_and_keeps_the_answer_shown(open_page: OpenPage) -> 
     settle(page)
     (drawn,) = re.findall(r"draw=(\d+)", page.url)
     lesson = next(one for one in LESSONS if one.key == "luck")
-    assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in seen(page)
+    assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in text_of(page)
 
 
 def saved_picture(page: Page, kind: str, folder: Path) -> Path:
@@ -251,21 +251,21 @@ def check_picture_for_slides(page: Page, folder: Path) -> tuple[int, int]:
     """Expect each picture in the SVG, with title, caption and address; return its size."""
     file = saved_picture(page, "SVG", folder)
     drawn = ET.fromstring(file.read_text("utf-8"))  # noqa: S314 - our own
-    said = re.sub(r"\s+", "", " ".join(drawn.itertext()))
+    text = re.sub(r"\s+", "", " ".join(drawn.itertext()))
     server, path = re.split(r"(?<=\d)(?=/)", page.url, maxsplit=1)
-    assert re.sub(r"&guess=\w+", "", path) in said
-    assert "guess=" not in said  # it is of one person
-    assert server not in said  # 127.0.0.1, which leads nobody else anywhere
+    assert re.sub(r"&guess=\w+", "", path) in text
+    assert "guess=" not in text  # it is of one person
+    assert server not in text  # 127.0.0.1, which leads nobody else anywhere
     open_ones = page.locator('[data-testid="stPlotlyChart"]:not(details:not([open]) *)')
     assert open_ones.count() > 0
     for chart in open_ones.all():
         title = chart.locator(".gtitle")
         if title.count():
-            assert re.sub(r"\s+", "", title.text_content() or "") in said
+            assert re.sub(r"\s+", "", title.text_content() or "") in text
         caption = chart.locator(
             "xpath=ancestor::*[@data-testid='stElementContainer'][1]/following-sibling::*[1]"
         )
-        assert re.sub(r"\s+", "", caption.inner_text()) in said
+        assert re.sub(r"\s+", "", caption.inner_text()) in text
         assert chart.locator("svg.main-svg").count() > 0
     layers = sum(chart.locator("svg.main-svg").count() for chart in open_ones.all())
     assert len(drawn.findall("{http://www.w3.org/2000/svg}svg")) == layers
@@ -310,7 +310,7 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     settle(page)
     model = chosen_of(page.url.partition("model=")[2])
     assert model == LaboratoryModel(slope=55)
-    assert plain(lab.conclusion(result_of(model))) in seen(page)
+    assert plain(lab.conclusion(result_of(model))) in text_of(page)
     with page.expect_popup() as opened:
         page.get_by_role("link", name=lab.OPEN).click()
     other = opened.value

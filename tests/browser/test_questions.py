@@ -66,40 +66,40 @@ def test_twenty_questions_of_a_hospital_analyst(open_page: OpenPage) -> None:
     _by_ward(page)
 
 
-def _overview(said: str, known: Discharges, audited: AuditResult) -> None:
+def _overview(text: str, known: Discharges, audited: AuditResult) -> None:
     """Questions 1 to 8, by looking at the first page."""
     n_back = int(known.back.sum())
     # 1. How many patients are these, and how many came back?
-    assert f"{EVENT}: {n_back:,} of {N_ROWS:,} ({n_back / N_ROWS:.1%})" in said
+    assert f"{EVENT}: {n_back:,} of {N_ROWS:,} ({n_back / N_ROWS:.1%})" in text
     # 2. Was every row used, or were some left out?
-    assert f"whole set (cross-validated), {N_ROWS:,} rows" in said
+    assert f"whole set (cross-validated), {N_ROWS:,} rows" in text
     # 3. Are the risks right?
-    assert "Before: some too high, others too low" in said
+    assert "Before: some too high, others too low" in text
     # 4. Are they too high or too low on average? The picture has both lines with their names.
-    assert f"mean score {known.risk.mean():.1%} observed {known.back.mean():.1%}" in said
-    assert "low ones too low and high ones too high" in said
+    assert f"mean score {known.risk.mean():.1%} observed {known.back.mean():.1%}" in text
+    assert "low ones too low and high ones too high" in text
     # 5. Where are they wrong?
-    assert re.search(r"Scores up to [\d.]+% are [\d.]+ percentage points too low", said)
-    assert re.search(r"of [\d.]+\N{EN DASH}[\d.]+% are [\d.]+ too high", said)
+    assert re.search(r"Scores up to [\d.]+% are [\d.]+ percentage points too low", text)
+    assert re.search(r"of [\d.]+\N{EN DASH}[\d.]+% are [\d.]+ too high", text)
     # 6. How far are they off?
     before, after = audited.test.before, audited.test.after
     ks = f"{100 * before.curves.ks_error:.1f} \N{RIGHTWARDS ARROW} {after.curves.ks_error:.1%}"
-    assert ks in said
+    assert ks in text
     # 7. Which ward is worst, and in which direction?
     worst = gaps(known)["Geriatrics"]
-    assert f"ward = Geriatrics ({100 * abs(worst):.1f} percentage points too low)" in said
+    assert f"ward = Geriatrics ({100 * abs(worst):.1f} percentage points too low)" in text
     # 8. Does calibration help?
     nll = audited.test.compare("event_nll")
-    assert f"NLL of the event {nll.before:.3f} \N{RIGHTWARDS ARROW} {nll.after:.3f}" in said
-    assert "better" in said
+    assert f"NLL of the event {nll.before:.3f} \N{RIGHTWARDS ARROW} {nll.after:.3f}" in text
+    assert "better" in text
 
 
 def _subgroups(page: Page, known: Discharges) -> None:
     """Questions 9 to 13: Subgroups, and another column."""
     turn_to(page, "Subgroups")
-    said = text_of(page)
+    text = text_of(page)
     # 9. How many wards are miscalibrated?
-    assert "3 of 5 after, 3 before" in said
+    assert "3 of 5 after, 3 before" in text
     # 10. Which, and by how much?
     for ward, gap in gaps(known).items():
         line = page.locator("table.subgroups tbody tr").filter(has_text=ward)
@@ -123,13 +123,13 @@ def _decisions(page: Page, audited: AuditResult) -> None:
     turn_to(page, "Decisions")
     # 14. If a missed patient costs four times a call in vain, from which risk on do we call?
     click(page.get_by_role("radio", name="By costs"))
-    said = text_of(page)
-    assert "at a cut-off of 20%" in said
+    text = text_of(page)
+    assert "at a cut-off of 20%" in text
     sides = [side.event for side in (audited.test.before, audited.test.after)]
     before, after = (at_cutoff(side, 0.2) for side in sides)
     # 15. How many patients is that, and how many of them would come back?
-    assert f"{after.called:,} of {N_ROWS:,} rows" in said
-    assert f"{after.right / after.called:.1%} of them" in said
+    assert f"{after.called:,} of {N_ROWS:,} rows" in text
+    assert f"{after.right / after.called:.1%} of them" in text
     # 16. How many do we miss, before and after calibration?
     line = page.locator("table tbody tr").filter(has_text="Events missed").first
     expect(line).to_contain_text(f"{before.missed:,}")
@@ -137,18 +137,18 @@ def _decisions(page: Page, audited: AuditResult) -> None:
     # 17. Is that better than calling everybody, or nobody?
     curve = decision_curve(sides[1], np.linspace(0.005, 0.995, 199))
     low, high = max(curve.useful(), key=lambda ends: ends[1] - ends[0])
-    assert f"of use for cut-offs of {100 * low:.3g}\N{EN DASH}{100 * high:.3g}%" in said
+    assert f"of use for cut-offs of {100 * low:.3g}\N{EN DASH}{100 * high:.3g}%" in text
 
 
 def _calibrators(page: Page) -> None:
     """Question 18: Calibrators."""
     turn_to(page, "Calibrators")
     # 18. Which calibrator do we take, and is it clearly the best?
-    said = text_of(page)
+    text = text_of(page)
     # By group, as one ward is wrong: maps of the score alone come to no less than 0.44.
     named = r"Use By group: NLL \(log loss\) of the event"
-    assert re.search(rf"{named} 0\.43\d \(uncalibrated 0\.44\d", said)
-    assert "Not clearly different: Multicalibration; the simpler one is advised." in said
+    assert re.search(rf"{named} 0\.43\d \(uncalibrated 0\.44\d", text)
+    assert "Not clearly different: Multicalibration; the simpler one is advised." in text
 
 
 def _data_needed(page: Page) -> None:
@@ -164,9 +164,9 @@ def _rows(page: Page, known: Discharges) -> None:
     """Question 20: Subgroups, the range of scores."""
     turn_to(page, "Subgroups")
     # 20. Who had a high risk and did not come back? Those heads the list; all are in the file.
-    said = text_of(page)
+    text = text_of(page)
     n_back = int(known.back.sum())
-    assert f"{N_ROWS:,} rows with a score of 0\N{EN DASH}100%, {N_ROWS - n_back:,}" in said
+    assert f"{N_ROWS:,} rows with a score of 0\N{EN DASH}100%, {N_ROWS - n_back:,}" in text
     first = page.locator("table.listed tbody tr").first.locator("td").all_inner_texts()
     highest = known.risk[~known.back].max()
     assert f"{highest:.2%}" in first

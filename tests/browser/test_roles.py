@@ -43,7 +43,7 @@ def figures(page: Page, verdict: str) -> list[str]:
     return [sentence[sentence.index("readmitted_30d = ") :], *tiles]
 
 
-def asked(page: Page) -> dict[str, list[str]]:
+def questions_on(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
@@ -71,7 +71,7 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
     give_role(page.get_by_test_id("stSidebar"), "Class", "Yes")
     shown = figures(page, "readmitted_30d = Yes, mean score")
     seen.append((page.url, shown))
-    assert asked(page)["positive"] == ["No"]
+    assert questions_on(page)["positive"] == ["No"]
     assert seen[0][1] != seen[1][1]
     for address, shown in seen:
         other = open_page(f"?{urlsplit(address).query}")

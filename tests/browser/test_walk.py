@@ -89,9 +89,9 @@ def text_of(page: Page) -> str:
 def find(page: Page, pattern: str) -> re.Match[str] | None:
     """Find it on the page; a browser without time draws the last of it a little later."""
     for _ in range(20):
-        found = re.search(pattern, text_of(page), re.DOTALL)
-        if found is not None:
-            return found
+        result = re.search(pattern, text_of(page), re.DOTALL)
+        if result is not None:
+            return result
         page.wait_for_timeout(500)
     return None
 
@@ -123,10 +123,10 @@ def check_ks(page: Page, title: str, name: str) -> None:
         settle(page)
     before, after = ks_errors(name)
     for place, pattern in enumerate(KS[title]):
-        found = find(page, pattern)
-        assert found is not None, (title, pattern, text_of(page))
+        result = find(page, pattern)
+        assert result is not None, (title, pattern, text_of(page))
         wanted = (after,) if (title, place) in ONLY_AFTER else (before, after)
-        assert found.groups() == wanted[: len(found.groups())], (title, pattern)
+        assert result.groups() == wanted[: len(result.groups())], (title, pattern)
 
 
 def advice(page: Page) -> Locator:

@@ -50,9 +50,9 @@ class Workbook:
                 self.kept[place] = text if cell.get("t") == "str" or not text else float(text)
 
     def _range(self, text: str) -> Any:
-        found = re.fullmatch(r"(\w+)!\$([A-Z])\$(\d+):\$\2\$(\d+)", text)
-        assert found is not None
-        sheet, column, first, last = found.groups()
+        result = re.fullmatch(r"(\w+)!\$([A-Z])\$(\d+):\$\2\$(\d+)", text)
+        assert result is not None
+        sheet, column, first, last = result.groups()
         rows = range(int(first), int(last) + 1)
         cells = [self.kept.get((sheet, f"{column}{row}"), "") for row in rows]
         return cells if any(isinstance(one, str) for one in cells) else np.array(cells)

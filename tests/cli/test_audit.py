@@ -55,11 +55,11 @@ def run(*arguments: str) -> Result:
 
 def lines_of(result: Result) -> dict[str, str]:
     """Read the table: each measure's line."""
-    found = {}
+    results = {}
     for line in result.stdout.splitlines():
         name, _, rest = line.partition("  ")
-        found[name.strip()] = rest.strip()
-    return found
+        results[name.strip()] = rest.strip()
+    return results
 
 
 def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) -> None:
@@ -79,8 +79,8 @@ def test_a_few_wrong_zeros_that_decide_the_nll_are_named(tmp_path: Path) -> None
     lines = [f"{0.1 + 0.8 * (k % 9) / 8:.3f},{int(k % 9 > 4)}" for k in range(90)]
     path = tmp_path / "zeros.csv"
     path.write_text("\n".join(["risk,outcome", *lines, "0,1", "0,1"]), encoding="utf-8")
-    said = "Before: 2 wrong predictions have a score of exactly 0% or 100%. In the NLL"
-    assert said in run(str(path), "--resamples", "0").stdout
+    text = "Before: 2 wrong predictions have a score of exactly 0% or 100%. In the NLL"
+    assert text in run(str(path), "--resamples", "0").stdout
     path.write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
     assert "In the NLL" not in run(str(path), "--resamples", "0").stdout
 
@@ -92,12 +92,12 @@ def test_costs_set_the_cut_off_of_the_report_and_are_totalled(
     assert run(export, "--costs", "1", "4", "--resamples", "0", "--json", str(out)).exit_code == 0
     made = json.loads(out.read_text(encoding="utf-8"))
     of = {part["key"]: part["blocks"] for part in made["sections"]}
-    said = next(one["lines"] for one in of["decisions"] if one["key"] == "acting")
+    texts = next(one["lines"] for one in of["decisions"] if one["key"] == "acting")
     called = hospital.risk >= 0.2
     cost = int((called & ~hospital.back).sum()) + 4 * int((~called & hospital.back).sum())
     none, every = 4 * int(hospital.back.sum()), int((~hospital.back).sum())
     wanted = f"Total cost at this cut-off: {cost:,} before calibration. Flagging none would cost"
-    assert any(line.startswith(f"{wanted} {none:,}, flagging all {every:,};") for line in said)
+    assert any(line.startswith(f"{wanted} {none:,}, flagging all {every:,};") for line in texts)
     (command,) = next(one["lines"] for one in of["rerun"] if one["key"] == "command")
     assert command.endswith("--costs 1 4")
     harm = ["--cutoff", "0.2", "--test-harm", "0.015", "--json", str(out)]
@@ -175,22 +175,22 @@ def test_conditions_are_of_what_a_calibrator_gives() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (["--calibrator", "spline"], "'ward' beside spline, which knows no groups. Expected a"),
         ([], "'ward' beside no calibrator. Expected a calibrator by group: by_group."),
     ],
 )
 def test_groups_that_would_change_nothing_are_refused(
-    export: str, arguments: list[str], said: str
+    export: str, arguments: list[str], text: str
 ) -> None:
     result = run(export, *arguments, "--group", "ward")
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert text in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (["nowhere.csv"], "nowhere.csv: No such file or directory. Expected a file to read."),
         ([GARMENTS, "--calibrator", "magic"], "'magic'. Expected one of spline,"),
@@ -214,12 +214,12 @@ def test_groups_that_would_change_nothing_are_refused(
         ([GARMENTS, "--fail-if", "ks_error"], "'ks_error'. Expected one such as \"ks_error>0.03\""),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_code_2(arguments: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_one_sentence_and_code_2(arguments: list[str], text: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert not result.stdout
     assert result.stderr.startswith("Error: ")
-    assert said in result.stderr or arguments[-1] == "top-9"
+    assert text in result.stderr or arguments[-1] == "top-9"
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -373,8 +373,8 @@ def test_the_limits_of_conditions_reach_to_both_ends() -> None:
 
 
 def test_the_pages_marks_are_not_printed() -> None:
-    said: Any = plain(":red-badge[\u25b2 Before: too high] by 2.0  \n**Worst:** a\\_b \\[c\\]")
-    assert said == "\u25b2 Before: too high by 2.0\nWorst: a_b [c]"
+    text: Any = plain(":red-badge[\u25b2 Before: too high] by 2.0  \n**Worst:** a\\_b \\[c\\]")
+    assert text == "\u25b2 Before: too high by 2.0\nWorst: a_b [c]"
 
 
 def test_help_lists_every_key() -> None:

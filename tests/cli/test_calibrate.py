@@ -87,9 +87,9 @@ def test_columns_are_matched_by_name_and_row_ids_stay_with_rows(
     some.assign(id=np.arange(1000, 1000 + n_rows)).to_csv(new, index=False)
     done = run("calibrate", new, "--with", saved, "--out", out)
     assert done.exit_code == 0, done.output
-    found = pd.read_csv(out)
-    assert found["id"].tolist() == list(range(1000, 1000 + n_rows))
-    assert_allclose(found[["cat", "dog", "fox"]], wanted, rtol=0, atol=1e-12)
+    result = pd.read_csv(out)
+    assert result["id"].tolist() == list(range(1000, 1000 + n_rows))
+    assert_allclose(result[["cat", "dog", "fox"]], wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
@@ -109,12 +109,12 @@ def test_new_rows_without_outcomes_are_calibrated(
     with out.open("rb") as file:
         table = readers[ending](file)
         assert list(table) == ["row", "case_no", "score (%)", "calibrated (%)"]
-        found = {name: np.asarray(table[name]) for name in table}
+        results = {name: np.asarray(table[name]) for name in table}
     wanted = PlattScaling().fit(hospital.risk, hospital.back).predict(hospital.risk)
-    assert_allclose(found["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
-    assert_array_equal(found["row"], 2 + np.arange(len(wanted)))
-    assert found["case_no"].tolist() == [f"F{100_000 + k}" for k in range(len(wanted))]
-    assert found["score (%)"].tolist() == [float(f"{100 * risk:.1f}") for risk in hospital.risk]
+    assert_allclose(results["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
+    assert_array_equal(results["row"], 2 + np.arange(len(wanted)))
+    assert results["case_no"].tolist() == [f"F{100_000 + k}" for k in range(len(wanted))]
+    assert results["score (%)"].tolist() == [float(f"{100 * risk:.1f}") for risk in hospital.risk]
 
 
 def risks(folder: Path, name: str, heading: str, scores: Any, outcomes: Any = None) -> Path:
@@ -157,9 +157,9 @@ def test_the_column_that_was_in_percent_is_so_again(hospital: Discharges, tmp_pa
     assert '--values "percentages"' in refused.stderr
     assert '--values "probabilities"' in refused.stderr
     assert calibrate(low, "index", "--values", "probabilities").exit_code == 0
-    found = pd.read_csv(out)
-    assert list(found) == ["row", "discharge_id", "score", "calibrated"]
-    assert_allclose(found["calibrated"], wanted, rtol=0, atol=1e-12)
+    result = pd.read_csv(out)
+    assert list(result) == ["row", "discharge_id", "score", "calibrated"]
+    assert_allclose(result["calibrated"], wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("option", [[], ["--values", "percentages"]])
@@ -174,8 +174,8 @@ def test_percent_signs_are_divided_once(
     done = run("calibrate", new, *option, "--with", kept, "--out", out)
     assert done.exit_code == 0, done.stderr
     wanted = PlattScaling().fit(hospital.risk[:900], hospital.back[:900])
-    found = pd.read_csv(out)["calibrated (%)"]
-    assert_allclose(found, 100 * wanted.predict(hospital.risk[:50]), rtol=0, atol=1e-9)
+    result = pd.read_csv(out)["calibrated (%)"]
+    assert_allclose(result, 100 * wanted.predict(hospital.risk[:50]), rtol=0, atol=1e-9)
 
 
 def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
@@ -201,13 +201,13 @@ def test_percentages_are_divided_as_where_outcomes_are_known(tmp_path: Path) -> 
     old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "v.json", "out.csv"))
     pd.DataFrame(table, columns=["a", "b", "c"]).assign(label=labels).to_csv(old, index=False)
     assert run("fit", old, "--calibrator", "temperature", "--out", kept).exit_code == 0
-    found = []
+    results = []
     for scale, unit in ((1, ""), (100, " (%)")):
         pd.DataFrame(scale * table, columns=["a", "b", "c"]).to_csv(new, index=False)
         done = run("calibrate", new, "--with", kept, "--out", out)
         assert done.exit_code == 0, done.stderr
-        found.append(pd.read_csv(out)[[f"{one}{unit}" for one in "abc"]].to_numpy() / scale)
-    assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
+        results.append(pd.read_csv(out)[[f"{one}{unit}" for one in "abc"]].to_numpy() / scale)
+    assert_allclose(results[1], results[0], rtol=0, atol=1e-12)
 
 
 def test_logits_of_one_event_are_scores_where_the_user_says_so(
@@ -246,12 +246,12 @@ def test_a_calibrator_knows_its_column_and_no_cell_is_a_formula(
     roles = "--column", "=row id=id"
     done = run("calibrate", new, "--with", kept, "--out", out, *roles)
     assert done.exit_code == 0, done.stderr
-    found = pd.read_csv(out)
-    assert list(found) == ["row", "'=row id", "score", "calibrated"]
+    result = pd.read_csv(out)
+    assert list(result) == ["row", "'=row id", "score", "calibrated"]
     wanted = PlattScaling().fit(risk, back).predict(risk)
-    assert_allclose(found["calibrated"], wanted, rtol=0, atol=1e-12)
+    assert_allclose(result["calibrated"], wanted, rtol=0, atol=1e-12)
     escaped = ["'=1+1", "'+cmd|x", "'-2+3", "'@SUM(A1)", "-5", "+4.5%", "a-1"]
-    assert found["'=row id"][: len(texts)].tolist() == escaped
+    assert result["'=row id"][: len(texts)].tolist() == escaped
     named = run("calibrate", new, "--with", kept, "--out", out, *roles, "--score", "old_model")
     assert named.exit_code == 0, named.stderr
     of_old = PlattScaling().fit(risk, back).predict(np.sqrt(risk))
@@ -262,7 +262,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
     kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
     assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
     table = garments().test.probabilities[:50]
-    for columns, scale, said in (
+    for columns, scale, text in (
         (["T-shirt/top", "Pullover", "Shirt"], 1, "probabilities. Expected logits"),
         (["T-shirt/top", "Pullover", "Shirt"], 100, "probabilities. Expected logits"),
         (["Shirt", "Pullover", "Coat"], 1, "Expected T-shirt/top, Pullover, Shirt."),
@@ -271,13 +271,13 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
         pd.DataFrame(scale * table, columns=columns).to_csv(new, index=False)
         refused = run("calibrate", new, "--with", kept, "--out", out)
         assert refused.exit_code == 2
-        assert said in refused.stderr
+        assert text in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
         assert not out.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (["fit", GARMENTS, "--calibrator", "none", "--out", "x.json"], "one of the catalogue"),
         (["fit", GARMENTS, "--calibrator", "magic", "--out", "x.json"], "'magic'"),
@@ -297,7 +297,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
     ],
 )
 def test_refusals(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "kept.json"
@@ -310,7 +310,7 @@ def test_refusals(
     files = {"{kept}": kept, "{report}": report, "{alone}": alone}
     result = run(*(files.get(one, one) for one in arguments))
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert text in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
 
 
@@ -355,16 +355,16 @@ def test_rows_are_calibrated_by_the_groups_of_their_column(
     done = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
     assert done.exit_code == 0, done.stderr
     n_new = int((hospital.ward == "Surgery").sum())
-    said = f"{n_new:,} rows are of groups that were not fitted: they got the map of all rows."
-    assert said in done.output
+    text = f"{n_new:,} rows are of groups that were not fitted: they got the map of all rows."
+    assert text in done.output
     names, place = np.unique(hospital.ward, return_inverse=True)
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     groups = np.where(hospital.ward == "Surgery", 99, place)
-    found = pd.read_csv(out)
+    result = pd.read_csv(out)
     wanted = 100 * fitted.predict(hospital.risk, groups)
-    assert_allclose(found["calibrated (%)"], wanted, rtol=0, atol=1e-9)
-    assert list(found) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
-    assert found["ward"].tolist() == np.where(groups == 99, "Oncology", hospital.ward).tolist()
+    assert_allclose(result["calibrated (%)"], wanted, rtol=0, atol=1e-9)
+    assert list(result) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
+    assert result["ward"].tolist() == np.where(groups == 99, "Oncology", hospital.ward).tolist()
     content = json.loads(kept.read_text(encoding="utf-8"))
     assert content["groups"] == [{"column": "ward", "names": names.tolist(), "cuts": None}]
 
@@ -398,8 +398,8 @@ def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     assert_allclose(fitted.shift, shift, atol=1e-12)
     wanted = fitted.predict(hospital.risk, place)
-    found = pd.read_csv(out)["calibrated (%)"]
-    assert_allclose(found, 100 * wanted, rtol=0, atol=1e-9)
+    result = pd.read_csv(out)["calibrated (%)"]
+    assert_allclose(result, 100 * wanted, rtol=0, atol=1e-9)
 
 
 def test_groups_that_are_missing_are_said_in_one_sentence(
@@ -443,11 +443,11 @@ def test_a_share_is_estimated_from_rows_without_outcomes(tmp_path: Path, *, weig
     share = estimated_prevalence(moved, among, sample_weight=weights)
     ends = prevalence_interval(moved, among, sample_weight=weights)
     assert ends.low < 0.08 < ends.high
-    said = done.output.replace("\n", " ")
-    assert f"a share of {100 * share:.1f}% of 3,000 rows without outcomes" in said
-    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in said
-    assert f"among those with outcomes it is {100 * among:.1f}%" in said
-    assert "It is assumed that rows with the event have scores like" in said
+    text = done.output.replace("\n", " ")
+    assert f"a share of {100 * share:.1f}% of 3,000 rows without outcomes" in text
+    assert f"95% CI {100 * ends.low:.1f}\u2013{100 * ends.high:.1f}%" in text
+    assert f"among those with outcomes it is {100 * among:.1f}%" in text
+    assert "It is assumed that rows with the event have scores like" in text
     assert done.output.rstrip().endswith(f"--prevalence {share:.4g}")
 
 

@@ -55,17 +55,17 @@ def test_the_report_keeps_every_row_by_score(audited: Path) -> None:
     back = np.array([line.endswith("Yes") for line in lines])
     assert kept.counted.n_samples == 1_500
     assert kept.counted.hits.sum() == back.sum()
-    found = float(kept.counted.counts @ kept.counted.scores - back.sum()) / 1_500
-    assert found == pytest.approx(mean_gap(risk, back), abs=1e-9)
+    result = float(kept.counted.counts @ kept.counted.scores - back.sum()) / 1_500
+    assert result == pytest.approx(mean_gap(risk, back), abs=1e-9)
     assert kept.reading["event"] == "Yes"
 
 
 def test_a_like_batch_passes_and_its_power_is_said(audited: Path, tmp_path: Path) -> None:
     batch(tmp_path / "new.csv", 1)
-    found = run("check", tmp_path / "new.csv", "--against", audited, "--change", "0.1")
-    assert (found.exit_code, "No change detected" in found.output) == (0, True)
-    assert "a change of the mean gap by 10 percentage points" in found.output
-    assert "probability 100%" in found.output
+    result = run("check", tmp_path / "new.csv", "--against", audited, "--change", "0.1")
+    assert (result.exit_code, "No change detected" in result.output) == (0, True)
+    assert "a change of the mean gap by 10 percentage points" in result.output
+    assert "probability 100%" in result.output
 
 
 def test_the_audited_figures_are_those_of_the_report(audited: Path, tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_the_audited_figures_are_those_of_the_report(audited: Path, tmp_path: Pa
     rows = tmp_path / "new.json"
     for against in (audited, audited.parent / "audited.csv"):
         run("check", tmp_path / "new.csv", "--against", against, "--json", rows)
-        found = {one["measure"]: one for one in json.loads(rows.read_text("utf-8"))["measures"]}
+        results = {one["measure"]: one for one in json.loads(rows.read_text("utf-8"))["measures"]}
         report = json.loads(audited.read_text("utf-8"))
         assert len(report["reference"]["scores"]) < len({*_scores(audited.parent / "audited.csv")})
         for one in report["measures"]:
             if one["measure"] in {"ks_error", "auroc", "event_brier", "event_nll"}:
-                assert found[one["measure"]]["before"] == pytest.approx(one["before"], rel=1e-12)
+                assert results[one["measure"]]["before"] == pytest.approx(one["before"], rel=1e-12)
 
 
 def _scores(path: Path) -> list[str]:
@@ -90,21 +90,21 @@ def test_a_few_rows_do_not_pass_in_silence(audited: Path, tmp_path: Path) -> Non
     batch(tmp_path / "new.csv", 1)
     lines = (tmp_path / "new.csv").read_text("utf-8").splitlines()
     (tmp_path / "few.csv").write_text("\n".join(lines[:31]), encoding="utf-8")
-    found = run("check", tmp_path / "few.csv", "--against", audited)
-    said = "Too few rows (30 rows) to show a change of the mean gap by 2 percentage points."
-    assert (found.exit_code, said in found.output) == (0, True)
-    found = run("check", tmp_path / "few.csv", "--against", audited, "--min-power", "0.8")
-    assert (found.exit_code, "Fails: power " in found.output) == (1, True)
+    result = run("check", tmp_path / "few.csv", "--against", audited)
+    text = "Too few rows (30 rows) to show a change of the mean gap by 2 percentage points."
+    assert (result.exit_code, text in result.output) == (0, True)
+    result = run("check", tmp_path / "few.csv", "--against", audited, "--min-power", "0.8")
+    assert (result.exit_code, "Fails: power " in result.output) == (1, True)
     asked = "--change", "0.2", "--min-power", "0.8"
-    found = run("check", tmp_path / "new.csv", "--against", audited, *asked)
-    assert (found.exit_code, "Too few rows" in found.output) == (0, False)
+    result = run("check", tmp_path / "new.csv", "--against", audited, *asked)
+    assert (result.exit_code, "Too few rows" in result.output) == (0, False)
 
 
 def test_a_drifted_batch_fails_whatever_its_frequency(audited: Path, tmp_path: Path) -> None:
     batch(tmp_path / "new.csv", 2, slope=2.0)
-    found = run("check", tmp_path / "new.csv", "--against", audited)
-    assert found.exit_code == 1
-    assert "does not explain" in found.output
+    result = run("check", tmp_path / "new.csv", "--against", audited)
+    assert result.exit_code == 1
+    assert "does not explain" in result.output
 
 
 def test_a_new_frequency_is_told_apart(
@@ -112,20 +112,20 @@ def test_a_new_frequency_is_told_apart(
 ) -> None:
     monkeypatch.setattr(drift, "_DRAWS", 2000)  # its p-value is counted in them
     batch(tmp_path / "new.csv", 3, rate=0.45)
-    found = run("check", tmp_path / "new.csv", "--against", audited)
-    assert found.exit_code == 1
-    assert "The event became more frequent" in found.output
-    assert "That alone can explain what else changed" in found.output
-    table = found.output.partition("\nMeasure")[2].partition("would have been detected")[0]
+    result = run("check", tmp_path / "new.csv", "--against", audited)
+    assert result.exit_code == 1
+    assert "The event became more frequent" in result.output
+    assert "That alone can explain what else changed" in result.output
+    table = result.output.partition("\nMeasure")[2].partition("would have been detected")[0]
     assert "0.0035" in table
     assert "*" not in table  # which marks what the frequency does not explain
 
 
 @pytest.mark.parametrize("event", ["No", "top-1"])
 def test_another_event_than_the_audited_one_is_refused(audited: Path, event: str) -> None:
-    found = run("check", audited.parent / "audited.csv", "--against", audited, "--event", event)
-    assert found.exit_code == 2
-    assert found.stderr == f"Error: Event: {event}, but Yes was audited. Expected Yes.\n"
+    result = run("check", audited.parent / "audited.csv", "--against", audited, "--event", event)
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: Event: {event}, but Yes was audited. Expected Yes.\n"
 
 
 def test_other_classes_than_the_audited_ones_are_refused(tmp_path: Path) -> None:
@@ -142,9 +142,9 @@ def test_other_classes_than_the_audited_ones_are_refused(tmp_path: Path) -> None
     five, report = tmp_path / "5.csv", tmp_path / "5.json"
     assert run("audit", five, "--json", report, "--resamples", "0").exit_code == 0
     for against in (report, five):
-        found = run("check", tmp_path / "2.csv", "--against", against)
-        assert found.exit_code == 2
-        assert "Classes: a, b, but 5 classes (a, b, c, ...) were audited." in found.stderr
+        result = run("check", tmp_path / "2.csv", "--against", against)
+        assert result.exit_code == 2
+        assert "Classes: a, b, but 5 classes (a, b, c, ...) were audited." in result.stderr
         assert run("check", five, "--against", against).exit_code == 0
 
 
@@ -168,33 +168,33 @@ def test_a_batch_of_one_outcome_is_an_answer(
     for path, held in ((old, rows), (new, [(risk, outcome == "Yes") for risk in alone])):
         text = "\n".join([head, *(f"{risk},{names[back]}" for risk, back in held)])
         path.write_text(text, encoding="utf-8")
-    found = run("check", new, "--against", old, "--event", names[1])
-    assert (found.exit_code, found.stderr) == (1, "")
+    result = run("check", new, "--against", old, "--event", names[1])
+    assert (result.exit_code, result.stderr) == (1, "")
     share, event = (100, "more") if outcome == "Yes" else (0, "less")
     count = 200 if share else 0
-    assert f"readmitted = {names[1]}: {count} of 200 ({share}.0%)" in found.output
+    assert f"readmitted = {names[1]}: {count} of 200 ({share}.0%)" in result.output
     back = sum(back for _, back in rows) / len(rows)
-    assert f"became {event} frequent: {back:.1%} \u2192 {share}.0%" in found.output
+    assert f"became {event} frequent: {back:.1%} \u2192 {share}.0%" in result.output
     gap = np.mean(alone) - share
-    assert f"{gap:+.1f} pp".replace("-", "\u2212") in found.output
+    assert f"{gap:+.1f} pp".replace("-", "\u2212") in result.output
 
 
 def test_a_batch_of_a_third_outcome_alone_is_refused(audited: Path, tmp_path: Path) -> None:
     text = (audited.parent / "audited.csv").read_text("utf-8")
     new = tmp_path / "new.csv"
-    for one, said in (("Unknown", "cannot be used"), ("Died", 'Event: "Yes"')):
+    for one, sentence in (("Unknown", "cannot be used"), ("Died", 'Event: "Yes"')):
         new.write_text(text.replace("Yes", one).replace(",No", f",{one}"), encoding="utf-8")
-        found = run("check", new, "--against", audited)
-        assert found.exit_code == 2
-        assert said in found.stderr
+        result = run("check", new, "--against", audited)
+        assert result.exit_code == 2
+        assert sentence in result.stderr
     new.write_text(text.replace(",No", ",Died"), encoding="utf-8")
-    found = run("check", new, "--against", audited)
-    assert found.exit_code == 2
-    assert "Classes: Died, Yes, but No, Yes were audited." in found.stderr
+    result = run("check", new, "--against", audited)
+    assert result.exit_code == 2
+    assert "Classes: Died, Yes, but No, Yes were audited." in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         (lambda _: [], "no report"),
         (lambda report: report | {"format": 2}, "format 2"),
@@ -204,21 +204,21 @@ def test_a_batch_of_a_third_outcome_alone_is_refused(audited: Path, tmp_path: Pa
     ],
 )
 def test_what_is_no_report_is_refused(
-    audited: Path, tmp_path: Path, change: object, said: str
+    audited: Path, tmp_path: Path, change: object, text: str
 ) -> None:
     assert callable(change)
     wrong = tmp_path / "wrong.json"
     wrong.write_text(json.dumps(change(json.loads(audited.read_text("utf-8")))), encoding="utf-8")
-    found = run("check", audited.parent / "audited.csv", "--against", wrong)
-    assert found.exit_code == 2
-    assert said in found.output
-    assert "Traceback" not in found.output
+    result = run("check", audited.parent / "audited.csv", "--against", wrong)
+    assert result.exit_code == 2
+    assert text in result.output
+    assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize("other", ["none.json", "none.csv"])
 def test_a_missing_file_is_refused(audited: Path, other: str) -> None:
-    found = run("check", audited.parent / "audited.csv", "--against", other)
-    assert (found.exit_code, found.output.count("\n")) == (2, 1)
+    result = run("check", audited.parent / "audited.csv", "--against", other)
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
 
 
 # For programs ---------------------------------------------------------------------------------
@@ -227,10 +227,10 @@ def test_a_missing_file_is_refused(audited: Path, other: str) -> None:
 SCHEMA = Path(check_files.__file__).with_name("check.schema.json")
 
 
-def written(audited: Path, new: Path, *options: str) -> tuple[Result, dict[str, Any], Element]:
+def check(audited: Path, new: Path, *options: str) -> tuple[Result, dict[str, Any], Element]:
     out, xml = new.with_suffix(".json"), new.with_suffix(".xml")
-    found = run("check", new, "--against", audited, "--json", out, "--junit", xml, *options)
-    return found, json.loads(out.read_text("utf-8")), fromstring(xml.read_text("utf-8"))  # noqa: S314 - own
+    result = run("check", new, "--against", audited, "--json", out, "--junit", xml, *options)
+    return result, json.loads(out.read_text("utf-8")), fromstring(xml.read_text("utf-8"))  # noqa: S314 - own
 
 
 @pytest.mark.parametrize(
@@ -242,11 +242,11 @@ def test_a_program_is_told_what_changed(
 ) -> None:
     new = tmp_path / "a<&\x01.csv" if cause == "fit" else tmp_path / "new.csv"
     batch(new, 3, **drawn)
-    found, record, xml = written(audited, new)
+    result, record, xml = check(audited, new)
     schema = json.loads(SCHEMA.read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(record)
     assert (schema["$id"], record["cause"]) == (record["$schema"], cause)
-    assert (found.exit_code, record["failed"]) == ((0, False) if cause == "nothing" else (1, True))
+    assert (result.exit_code, record["failed"]) == ((0, False) if cause == "nothing" else (1, True))
     gap = next(one for one in record["measures"] if one["measure"] == "mean_gap")
     lines = [line.split(",") for line in new.read_text("utf-8").splitlines()[1:]]
     by_hand = np.mean([float(risk) / 100 - (back == "Yes") for risk, back in lines])
@@ -262,16 +262,14 @@ def test_a_program_is_told_what_changed(
 def test_what_matters_is_the_caller_s(audited: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.csv"
     batch(new, 2, slope=2.0)
-    found, record, _ = written(audited, new, "--min-change", "90%", "--min-change", "event_nll=0")
+    result, record, _ = check(audited, new, "--min-change", "90%", "--min-change", "event_nll=0")
     changed = [one["measure"] for one in record["measures"] if one["changed"]]
-    assert (found.exit_code, changed) == (1, ["event_nll"])
-    assert "90 percentage points (Mean score minus frequency" in found.output
-    assert (
-        "larger than 1 percentage point (" in written(audited, new, "--min-change", "1%")[0].output
-    )
-    found, record, _ = written(audited, new, "--measures", "auroc, hit_rate", "--level", "0.01")
+    assert (result.exit_code, changed) == (1, ["event_nll"])
+    assert "90 percentage points (Mean score minus frequency" in result.output
+    assert "larger than 1 percentage point (" in check(audited, new, "--min-change", "1%")[0].output
+    result, record, _ = check(audited, new, "--measures", "auroc, hit_rate", "--level", "0.01")
     assert [one["measure"] for one in record["measures"]] == ["auroc", "hit_rate"]
-    assert (found.exit_code, record["power"], record["level"]) == (0, None, 0.01)
+    assert (result.exit_code, record["power"], record["level"]) == (0, None, 0.01)
 
 
 def halves(path: Path, seed: int, shift: float) -> None:
@@ -287,23 +285,23 @@ def test_two_wards_that_drift_oppositely_are_found(tmp_path: Path) -> None:
     old, like, new = (tmp_path / f"{name}.csv" for name in ("old", "like", "new"))
     for k, (path, shift) in enumerate(((old, 0.0), (like, 0.0), (new, 0.1))):
         halves(path, k, shift)
-    found, record, _ = written(old, like)
-    assert (found.exit_code, record["failed"]) == (0, False)
-    assert "Subgroups: no change of the mean gap in any of 2" in found.output
-    found, record, xml = written(old, new, "--measures", "mean_gap,hit_rate")
+    result, record, _ = check(old, like)
+    assert (result.exit_code, record["failed"]) == (0, False)
+    assert "Subgroups: no change of the mean gap in any of 2" in result.output
+    result, record, xml = check(old, new, "--measures", "mean_gap,hit_rate")
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(record)
-    assert (found.exit_code, record["cause"], record["failed"]) == (1, "nothing", True)
+    assert (result.exit_code, record["cause"], record["failed"]) == (1, "nothing", True)
     assert {one["subgroup"]: one["changed"] for one in record["subgroups"]} == {
         "A": True,
         "B": True,
     }
-    assert "Subgroups: the mean gap changed in 2 of 2." in found.output
+    assert "Subgroups: the mean gap changed in 2 of 2." in result.output
     kinds = [one.get("type") for one in xml.iter("failure")]
     assert kinds == ["subgroup", "subgroup"]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--measures", "ece"), "ece"),
         (("--min-change", "much"), "a number such as 0.01"),
@@ -311,7 +309,7 @@ def test_two_wards_that_drift_oppositely_are_found(tmp_path: Path) -> None:
     ],
 )
 def test_a_rule_that_cannot_be_is_refused(
-    audited: Path, options: tuple[str, ...], said: str
+    audited: Path, options: tuple[str, ...], text: str
 ) -> None:
-    found = run("check", audited.parent / "audited.csv", "--against", audited, *options)
-    assert (found.exit_code, said in found.stderr) == (2, True)
+    result = run("check", audited.parent / "audited.csv", "--against", audited, *options)
+    assert (result.exit_code, text in result.stderr) == (2, True)

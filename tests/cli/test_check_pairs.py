@@ -34,10 +34,10 @@ def shuffled(table: pd.DataFrame) -> pd.DataFrame:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("january")
     visits().to_csv(folder / "january.csv", index=False)
-    found = run(
+    result = run(
         "audit", folder / "january.csv", "--json", folder / "audit.json", "--resamples", "0"
     )
-    assert found.exit_code == 0
+    assert result.exit_code == 0
     return folder / "audit.json"
 
 
@@ -47,9 +47,9 @@ def check(report: Path, tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
     def checked(table: pd.DataFrame, *options: str | Path, against: Path = report) -> Any:
         table.to_csv(tmp_path / "new.csv", index=False)
-        found = run("check", tmp_path / "new.csv", "--against", against, *options)
-        assert found.exception is None or isinstance(found.exception, SystemExit)
-        return found.exit_code, found.output
+        result = run("check", tmp_path / "new.csv", "--against", against, *options)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result.exit_code, result.output
 
     return checked
 
@@ -61,62 +61,62 @@ Check = Callable[..., tuple[int, str]]
 
 
 def test_the_same_rows_in_another_order_are_pairs(check: Check) -> None:
-    code, said = check(shuffled(visits(noise=0.05)))
+    code, text = check(shuffled(visits(noise=0.05)))
     assert code == 0
-    assert "Paired: 400 of 400 row IDs match (column visit_id).\n" in said
-    assert "No change detected" in said
-    assert "same outcomes" in said  # with rows out of order they would differ
-    assert "400 rows, now and as audited: a change" in said
-    assert "If only" not in said
+    assert "Paired: 400 of 400 row IDs match (column visit_id).\n" in text
+    assert "No change detected" in text
+    assert "same outcomes" in text  # with rows out of order they would differ
+    assert "400 rows, now and as audited: a change" in text
+    assert "If only" not in text
 
 
 def test_pairs_show_a_change_that_two_samples_miss(check: Check) -> None:
     later = shuffled(visits(shift=0.08, noise=0.05))
-    code, said = check(later)
-    assert (code, "All outcomes are the same as audited: the scores changed." in said) == (1, True)
-    code, said = check(later, "--column", "visit_id=left out")
-    assert (code, "No change detected" in said) == (0, True)
-    assert "Two samples: no column of row IDs is in both january.csv and new.csv." in said
+    code, text = check(later)
+    assert (code, "All outcomes are the same as audited: the scores changed." in text) == (1, True)
+    code, text = check(later, "--column", "visit_id=left out")
+    assert (code, "No change detected" in text) == (0, True)
+    assert "Two samples: no column of row IDs is in both january.csv and new.csv." in text
 
 
 def test_rows_without_a_pair_are_counted_and_not_compared(check: Check) -> None:
     table = pd.concat([visits(noise=0.05).iloc[30:], visits(9).iloc[:20]])
-    code, said = check(table)
+    code, text = check(table)
     assert code == 0
-    assert "Paired: 370 of 390 row IDs match" in said
-    assert "Not compared: 20 rows of the new batch and 30 rows of the audited file." in said
+    assert "Paired: 370 of 390 row IDs match" in text
+    assert "Not compared: 20 rows of the new batch and 30 rows of the audited file." in text
 
 
 def test_new_outcomes_are_told_apart_from_new_scores(check: Check) -> None:
     later = visits()
     later.loc[later.index % 12 == 0, "readmitted"] = "Yes"
-    code, said = check(later)
+    code, text = check(later)
     assert code == 1
-    assert "The event became more frequent" in said
-    assert "with the new outcomes, the audited scores would show" in said
+    assert "The event became more frequent" in text
+    assert "with the new outcomes, the audited scores would show" in text
     later["risk"] = (later["risk"] * 1.2).clip(upper=1).round(5)
-    code, said = check(later)
+    code, text = check(later)
     assert code == 1
     n_changed = int((later["readmitted"] != visits()["readmitted"]).sum())
-    assert f"The outcome changed in {n_changed} of 400 rows, which does not explain: " in said
+    assert f"The outcome changed in {n_changed} of 400 rows, which does not explain: " in text
 
 
 def test_rows_that_are_left_out_keep_the_others_in_pairs(check: Check) -> None:
     table = shuffled(visits(noise=0.05))
     table.iloc[[3, 50], 1] = np.nan
-    code, said = check(table, "--leave-out")
+    code, text = check(table, "--leave-out")
     assert code == 0
-    assert "Paired: 398 of 398 row IDs match" in said
-    assert "same outcomes" in said
+    assert "Paired: 398 of 398 row IDs match" in text
+    assert "same outcomes" in text
 
 
 def test_of_two_sets_the_test_set_is_paired(check: Check, tmp_path: Path) -> None:
     table = visits().assign(set=["val", "test"] * 200)
     table.to_csv(tmp_path / "sets.csv", index=False)
-    code, said = check(shuffled(table), against=tmp_path / "sets.csv")
+    code, text = check(shuffled(table), against=tmp_path / "sets.csv")
     assert code == 0
-    assert "Paired: 200 of 200 row IDs match" in said
-    assert "same outcomes" in said
+    assert "Paired: 200 of 200 row IDs match" in text
+    assert "same outcomes" in text
 
 
 def test_top_predictions_are_paired(check: Check, tmp_path: Path) -> None:
@@ -128,17 +128,17 @@ def test_top_predictions_are_paired(check: Check, tmp_path: Path) -> None:
     table = table[[*columns]].rename(columns=columns)
     table["confidence"] = 0.4 + table["confidence"] / 2
     table.to_csv(tmp_path / "old.csv", index=False)
-    code, said = check(shuffled(table), against=tmp_path / "old.csv")
+    code, text = check(shuffled(table), against=tmp_path / "old.csv")
     assert code == 0
-    assert "Paired: 400 of 400 row IDs match" in said
-    assert "same outcomes" in said
+    assert "Paired: 400 of 400 row IDs match" in text
+    assert "same outcomes" in text
 
 
 # Two samples --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "text"),
     [
         (visits(5), "Two samples: no row IDs in common with january.csv (column visit_id)."),
         (
@@ -157,11 +157,11 @@ def test_top_predictions_are_paired(check: Check, tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_are_no_pairs_are_two_samples(
-    check: Check, table: pd.DataFrame, said: str
+    check: Check, table: pd.DataFrame, text: str
 ) -> None:
     code, output = check(table)
     assert code in {0, 1}
-    assert said in output
+    assert text in output
     assert "now and as audited" not in output
 
 
@@ -169,11 +169,11 @@ def test_a_column_that_counts_rows_is_asked_about(check: Check, tmp_path: Path) 
     counted = np.arange(1, N_ROWS + 1)
     visits().assign(visit_id=counted).to_csv(tmp_path / "old.csv", index=False)
     other = visits(5).assign(visit_id=counted)
-    _, said = check(other, against=tmp_path / "old.csv")
-    assert "Two samples: column visit_id only counts the rows" in said
-    assert 'add --column "visit_id=id"' in said
-    _, said = check(other, "--column", "visit_id=id", against=tmp_path / "old.csv")
-    assert "Paired: 400 of 400 row IDs match" in said
+    _, text = check(other, against=tmp_path / "old.csv")
+    assert "Two samples: column visit_id only counts the rows" in text
+    assert 'add --column "visit_id=id"' in text
+    _, text = check(other, "--column", "visit_id=id", against=tmp_path / "old.csv")
+    assert "Paired: 400 of 400 row IDs match" in text
 
 
 def test_rows_that_are_counted_are_pairs_where_all_outcomes_are_the_same(
@@ -182,11 +182,11 @@ def test_rows_that_are_counted_are_pairs_where_all_outcomes_are_the_same(
     counted = np.arange(N_ROWS)
     visits().assign(visit_id=counted).to_csv(tmp_path / "old.csv", index=False)
     again = visits(noise=0.05).assign(visit_id=counted)
-    _, said = check(again, against=tmp_path / "old.csv")
-    assert "Paired: 400 of 400 row IDs match" in said
+    _, text = check(again, against=tmp_path / "old.csv")
+    assert "Paired: 400 of 400 row IDs match" in text
     again.loc[0, "readmitted"] = "No" if again.loc[0, "readmitted"] == "Yes" else "Yes"
-    _, said = check(again, against=tmp_path / "old.csv")
-    assert "Two samples: column visit_id only counts the rows" in said
+    _, text = check(again, against=tmp_path / "old.csv")
+    assert "Two samples: column visit_id only counts the rows" in text
 
 
 # The audited file ---------------------------------------------------------------------------
@@ -205,11 +205,11 @@ def test_a_missing_audited_file_leaves_two_samples(
     check: Check, report: Path, tmp_path: Path
 ) -> None:
     alone = moved(report, tmp_path / "alone")
-    code, said = check(visits(), against=alone)
+    code, text = check(visits(), against=alone)
     assert code == 0
-    assert "Two samples: january.csv, which the report names, is not here" in said
-    code, said = check(visits(), "--audited", report.parent / "january.csv", against=alone)
-    assert (code, "Paired: 400 of 400" in said) == (0, True)
+    assert "Two samples: january.csv, which the report names, is not here" in text
+    code, text = check(visits(), "--audited", report.parent / "january.csv", against=alone)
+    assert (code, "Paired: 400 of 400" in text) == (0, True)
 
 
 def test_the_audited_file_is_sought_in_the_working_folder(
@@ -224,19 +224,19 @@ def test_another_file_of_its_name_is_not_used(check: Check, report: Path, tmp_pa
     alone = moved(report, tmp_path / "alone")
     other = alone.parent / "january.csv"
     visits(noise=0.01).to_csv(other, index=False)
-    code, said = check(visits(), against=alone)
+    code, text = check(visits(), against=alone)
     assert code == 0
-    assert "Two samples: january.csv here is not what was audited (another SHA-256)." in said
-    code, said = check(visits(), "--audited", other, against=alone)
+    assert "Two samples: january.csv here is not what was audited (another SHA-256)." in text
+    code, text = check(visits(), "--audited", other, against=alone)
     assert code == 2
-    assert said == (
+    assert text == (
         "Error: Audited: january.csv, of another SHA-256. Expected the files that the report"
         " names.\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         (lambda held: held["reference"]["hits"].reverse(), "the audit evaluated other rows of jan"),
         (
@@ -246,21 +246,21 @@ def test_another_file_of_its_name_is_not_used(check: Check, report: Path, tmp_pa
     ],
 )
 def test_rows_that_are_not_those_of_the_report_are_not_used(
-    check: Check, report: Path, tmp_path: Path, change: Callable[[Any], object], said: str
+    check: Check, report: Path, tmp_path: Path, change: Callable[[Any], object], text: str
 ) -> None:
     changed = moved(report, tmp_path / "changed", change)
     options = "--event", "Yes", "--score", "risk", "--outcome", "readmitted"
     _, output = check(visits(), *options, "--audited", report.parent / "january.csv",
                       against=changed)  # fmt: skip
-    assert f"Two samples: {said}" in output
+    assert f"Two samples: {text}" in output
 
 
 def test_an_older_report_names_no_file(check: Check, report: Path, tmp_path: Path) -> None:
     older = moved(report, tmp_path / "older", lambda held: held["reference"].pop("files"))
-    _, said = check(visits(), against=older)
-    assert "Two samples: the report does not name the audited file." in said
-    _, said = check(visits(), "--audited", report.parent / "january.csv", against=older)
-    assert "Paired: 400 of 400" in said
+    _, text = check(visits(), against=older)
+    assert "Two samples: the report does not name the audited file." in text
+    _, text = check(visits(), "--audited", report.parent / "january.csv", against=older)
+    assert "Paired: 400 of 400" in text
 
 
 def test_parts_of_a_table_are_found_together(check: Check, tmp_path: Path) -> None:
@@ -270,32 +270,32 @@ def test_parts_of_a_table_are_found_together(check: Check, tmp_path: Path) -> No
         rows.to_csv(part, index=False)
     told = "--files-are", "parts", "--json", tmp_path / "a.json", "--resamples", "0"
     assert run("audit", *parts, *told).exit_code == 0
-    code, said = check(shuffled(table), against=tmp_path / "a.json")
-    assert (code, "Paired: 400 of 400" in said) == (0, True)
+    code, text = check(shuffled(table), against=tmp_path / "a.json")
+    assert (code, "Paired: 400 of 400" in text) == (0, True)
     parts[1].unlink()
-    _, said = check(table, against=tmp_path / "a.json")
-    assert "north.csv and south.csv, which the report names, are not here" in said
+    _, text = check(table, against=tmp_path / "a.json")
+    assert "north.csv and south.csv, which the report names, are not here" in text
 
 
 def test_rows_to_check_against_need_no_report(check: Check, report: Path) -> None:
     rows = report.parent / "january.csv"
-    code, said = check(visits(noise=0.05), against=rows)
-    assert (code, "Paired: 400 of 400" in said) == (0, True)
-    assert "Against: january.csv" in said
-    code, said = check(visits(5), against=rows)
-    assert "Two samples: no row IDs in common" in said
-    code, said = check(visits(), "--audited", rows, against=rows)
-    assert (code, said.count("\n")) == (2, 1)
-    assert "Expected a report after --against" in said
+    code, text = check(visits(noise=0.05), against=rows)
+    assert (code, "Paired: 400 of 400" in text) == (0, True)
+    assert "Against: january.csv" in text
+    code, text = check(visits(5), against=rows)
+    assert "Two samples: no row IDs in common" in text
+    code, text = check(visits(), "--audited", rows, against=rows)
+    assert (code, text.count("\n")) == (2, 1)
+    assert "Expected a report after --against" in text
 
 
 def test_a_report_split_by_date_finds_its_rows(check: Check, tmp_path: Path) -> None:
     months = np.repeat([f"2025-{month:02d}" for month in range(1, 9)], N_ROWS // 8)
     table = visits().assign(month=months)
     table.to_csv(tmp_path / "year.csv", index=False)
-    found = run("audit", tmp_path / "year.csv", "--split-at", "2025-05", "--resamples", "0",
+    result = run("audit", tmp_path / "year.csv", "--split-at", "2025-05", "--resamples", "0",
                 "--json", tmp_path / "year.json")  # fmt: skip
-    assert found.exit_code == 0
+    assert result.exit_code == 0
     _, told = check(table[months >= "2025-07"], against=tmp_path / "year.json")
     assert "Paired: 100 of 100 row IDs match" in told  # two months of fifty rows
     assert "Not compared: 100 rows of the audited file" in told  # May and June

@@ -67,9 +67,9 @@ def test_an_event_is_counted_as_that_of_the_rows(
     wanted = event.outcomes(rows.probabilities, rows.labels)
     for pattern, values in (("s_*", "logits"), ("p_*", "probabilities")):
         columns = Columns(pattern, "label", classes=ClassColumns(values, name))  # type: ignore[arg-type]
-        found = summarise(sorted(logs.iterdir()), columns, lambda _: None)
+        result = summarise(sorted(logs.iterdir()), columns, lambda _: None)
         np.testing.assert_allclose(
-            counts(found), counts(Summary.of(wanted.scores, wanted.hits)), rtol=1e-13
+            counts(result), counts(Summary.of(wanted.scores, wanted.hits)), rtol=1e-13
         )
 
 
@@ -77,18 +77,18 @@ def test_numbers_of_equal_rows_and_groups_are_counted_beside_it(logs: Path, rows
     wanted = TopR(1).outcomes(rows.probabilities, rows.labels)
     times = np.arange(N) % 3
     columns = Columns("s_*", "label", ("n",), "n", ClassColumns("logits"))
-    found = summarise(sorted(logs.iterdir()), columns, lambda _: None)
+    result = summarise(sorted(logs.iterdir()), columns, lambda _: None)
     repeated = Summary.of(np.repeat(wanted.scores, times), np.repeat(wanted.hits, times))
-    np.testing.assert_allclose(counts(found.whole), counts(repeated), rtol=1e-13)
+    np.testing.assert_allclose(counts(result.whole), counts(repeated), rtol=1e-13)
 
 
 def test_numbered_classes_are_named_by_the_columns(tmp_path: Path) -> None:
     table = pa.table({"x1": [0.9, 0.2], "x2": [0.1, 0.8], "y": [1, 1]})
     pq.write_table(table, tmp_path / "a.parquet")
-    found = summarise(
+    result = summarise(
         [tmp_path / "a.parquet"], Columns("x*", "y", classes=ClassColumns()), lambda _: None
     )
-    assert counts(found) == [(0.8, 1, 0), (0.9, 1, 1)]
+    assert counts(result) == [(0.8, 1, 0), (0.9, 1, 1)]
 
 
 def test_the_command_audits_what_it_counts(logs: Path, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_command_audits_what_it_counts(logs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--score", "q_*"), "Score: 'q_*', which is 0 of the columns"),
         (("--score", "s_c*"), "Score: 's_c*', which is 1 of the columns"),
@@ -119,25 +119,25 @@ def test_the_command_audits_what_it_counts(logs: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_counted_is_refused_in_a_sentence(
-    logs: Path, tmp_path: Path, options: tuple[str, ...], said: str
+    logs: Path, tmp_path: Path, options: tuple[str, ...], text: str
 ) -> None:
     given = {"--score": "s_*", "--outcome": "label", "--values": "logits", "--event": "top-1"}
     given |= {options[0]: options[1]}
     words = [word for pair in given.items() for word in pair]
-    found = run("summarise", logs, *words, "-o", tmp_path / "a.parquet")
-    assert (found.exit_code, said in found.stderr) == (2, True), found.stderr
+    result = run("summarise", logs, *words, "-o", tmp_path / "a.parquet")
+    assert (result.exit_code, text in result.stderr) == (2, True), result.stderr
 
 
 def test_files_of_other_classes_and_what_is_not_said_are_refused(
     logs: Path, tmp_path: Path
 ) -> None:
     given = "--score", "s_*", "--outcome", "label", "-o", tmp_path / "a.parquet"
-    found = run("summarise", logs, *given)
-    assert "Values: nothing said. Expected logits or probabilities" in found.stderr
+    result = run("summarise", logs, *given)
+    assert "Values: nothing said. Expected logits or probabilities" in result.stderr
     one = pq.read_table(logs / "1.parquet").drop_columns(["s_owl"])
     pq.write_table(one, logs / "1.parquet")
-    found = run("summarise", logs, *given, "--values", "logits")
-    assert "Score: other classes in 1.parquet than in 0.parquet" in found.stderr
+    result = run("summarise", logs, *given, "--values", "logits")
+    assert "Score: other classes in 1.parquet than in 0.parquet" in result.stderr
 
 
 # A calibrator is fitted to them, and applied before they are counted --------------------------
@@ -228,7 +228,7 @@ def test_a_calibrator_of_one_score_is_fitted_and_applied_too(
 
 
 @pytest.mark.parametrize(
-    ("command", "words", "said"),
+    ("command", "words", "text"),
     [
         ("fit", ("--calibrator", "structured_vector"), "not fitted in batches"),
         ("fit", ("--calibrator", "matrix"), "not fitted in batches. Expected temperature"),
@@ -247,11 +247,11 @@ def test_what_cannot_be_fitted_or_applied_is_refused_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
     command: str,
     words: tuple[str, ...],
-    said: str,
+    text: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run("fit", logs, *COLUMNS, "--calibrator", "temperature", "--engine", "here", "--out", "c.json")
     (tmp_path / "no.json").write_text("{", "utf-8")
     engine = ("--engine", "here")
     refused = run(command, logs, *COLUMNS, *engine, *words, "--out", f"o.{ENDINGS[command]}")
-    assert (refused.exit_code, said in refused.stderr) == (2, True), refused.stderr
+    assert (refused.exit_code, text in refused.stderr) == (2, True), refused.stderr

@@ -38,11 +38,11 @@ def test_each_cell_is_what_a_slow_loop_counts(tmp_path: Path) -> None:
     arrays["logits_test"] = arrays["logits_test"] / 2
     np.savez(other, **arrays)
     out, tex, md = (tmp_path / f"table{ending}" for ending in (".json", ".tex", ".md"))
-    found = run(
+    result = run(
         GARMENTS, other, "--calibrators", "temperature", "--json", out, "--latex", tex,
         "--markdown", md,
     )  # fmt: skip
-    assert found.exit_code == 0, found.output
+    assert result.exit_code == 0, result.output
     cells = {(one["model"], one["calibrator"]): one for one in record_of(out)["cells"]}
     assert [*cells] == [
         (name, key) for name in (GARMENTS.name, other.name) for key in ("none", "temperature")
@@ -55,7 +55,7 @@ def test_each_cell_is_what_a_slow_loop_counts(tmp_path: Path) -> None:
         hits = logits.argmax(1) == rows["labels_test"]
         value = cells[name, "none"]["value"]
         assert value == pytest.approx(ks_error(list(scores), [int(hit) for hit in hits]), abs=1e-6)
-        assert f"{value * 100:.3f}" in found.output
+        assert f"{value * 100:.3f}" in result.output
         assert f"{value * 100:.3f}" in tex.read_text("utf-8")
         assert f"{value * 100:.3f}" in md.read_text("utf-8")
     assert cells[GARMENTS.name, "temperature"]["value"] < cells[GARMENTS.name, "none"]["value"]
@@ -77,11 +77,11 @@ def test_what_cannot_be_fitted_is_said_of_its_cell(tmp_path: Path) -> None:
     file, out = tmp_path / "one.csv", tmp_path / "table.json"
     lines = [f"{score},{score > 0.4:d}" for score in np.linspace(0.1, 0.9, 8).round(2)]
     file.write_text("risk,outcome\n" + "\n".join(lines), encoding="utf-8")
-    found = run(file, "--calibrators", "spline.n_knots=10", "--json", out)
-    assert found.exit_code == 0, found.output
+    result = run(file, "--calibrators", "spline.n_knots=10", "--json", out)
+    assert result.exit_code == 0, result.output
     (cell,) = (one for one in record_of(out)["cells"] if one["refused"])
     assert (cell["calibrator"], cell["value"]) == ("spline.n_knots=10", None)
-    assert f"{file.name}, Spline" in found.output
+    assert f"{file.name}, Spline" in result.output
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,6 @@ def test_what_cannot_be_fitted_is_said_of_its_cell(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_asked_is_one_sentence(options: tuple[str, ...], wanted: str) -> None:
-    found = run(GARMENTS, *options)
-    assert found.exit_code == 2
-    assert wanted in " ".join(found.output.split())
+    result = run(GARMENTS, *options)
+    assert result.exit_code == 2
+    assert wanted in " ".join(result.output.split())

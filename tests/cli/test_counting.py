@@ -55,12 +55,12 @@ def summary_in(path: Path) -> Summary:
     return summary
 
 
-def assert_same(found: Summary, wanted: Summary) -> None:
+def assert_same(result: Summary, wanted: Summary) -> None:
     for name in ("scores", "rows", "events"):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-12)
-    assert (found.cells is None) == (wanted.cells is None)
-    if found.cells is not None and wanted.cells is not None:
-        for one, other in zip(found.cells.columns, wanted.cells.columns, strict=True):
+        np.testing.assert_allclose(getattr(result, name), getattr(wanted, name), rtol=1e-12)
+    assert (result.cells is None) == (wanted.cells is None)
+    if result.cells is not None and wanted.cells is not None:
+        for one, other in zip(result.cells.columns, wanted.cells.columns, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-11)
 
 
@@ -87,7 +87,7 @@ def test_numbers_of_rows_count_as_the_rows_repeated(
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "text"),
     [
         (np.array([1, 2, -1]), "count: other values than whole numbers from 0 in column 'n' of"),
         (np.array([1, 0.5, 1]), "count: other values than whole numbers from 0 in column 'n' of"),
@@ -96,13 +96,13 @@ def test_numbers_of_rows_count_as_the_rows_repeated(
         (np.array(["a", "b", "c"]), "count: string in column 'n' of"),
     ],
 )
-def test_what_is_no_number_of_rows_is_refused(numbers: Any, said: str, tmp_path: Path) -> None:
+def test_what_is_no_number_of_rows_is_refused(numbers: Any, text: str, tmp_path: Path) -> None:
     table = pa.table({"p": [0.1, 0.2, 0.3], "y": [0, 1, 0], "n": numbers})
     pq.write_table(table, tmp_path / "bad.parquet")
     out = tmp_path / "out.parquet"
-    found = run("summarise", tmp_path / "bad.parquet", *COLUMNS, "--count", "n", "-o", out)
-    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
-    assert said.lower() in found.stderr.lower()
+    result = run("summarise", tmp_path / "bad.parquet", *COLUMNS, "--count", "n", "-o", out)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert text.lower() in result.stderr.lower()
 
 
 # Processes ----------------------------------------------------------------------------------
@@ -162,9 +162,9 @@ def test_a_process_that_is_killed_is_begun_again_once(
     wanted = Summary.of(rows["p"], rows["y"])
     mark = tmp_path / "died"
     monkeypatch.setattr(counting, "count_parts", dying(mark, always=False))
-    found = summarise(files, Columns("p", "y"), lambda _: None, processes=2)
+    result = summarise(files, Columns("p", "y"), lambda _: None, processes=2)
     assert mark.exists()
-    assert_same(found.whole, wanted)
+    assert_same(result.whole, wanted)
 
 
 def test_a_process_that_is_killed_again_is_told_in_a_sentence(
@@ -199,9 +199,9 @@ def test_the_processes_end_with_the_one_that_began_them(tmp_path: Path, how: int
 
 def test_parts_are_added_in_a_tree() -> None:
     parts = [Summary.of([0.1 * k], [k % 2]) for k in range(1, 8)]
-    found = added([None, *parts, None])
-    assert found is not None
-    assert found.whole.scores.tolist() == [0.1 * k for k in range(1, 8)]
+    result = added([None, *parts, None])
+    assert result is not None
+    assert result.whole.scores.tolist() == [0.1 * k for k in range(1, 8)]
     assert added([None]) is None
 
 
@@ -249,14 +249,14 @@ def test_patterns_at_an_address_are_those_of_a_shell(tmp_path: Path) -> None:
     ["s3://KEY:SECRET@bucket/logs?scheme=SECRET", "nothing://KEY:SECRET@bucket/logs?SECRET"],
 )
 def test_no_message_shows_credentials(address: str) -> None:
-    found = run("summarise", address, *COLUMNS, "-o", "out.parquet")
-    assert (found.exit_code, "bucket/logs, which cannot be opened" in found.stderr) == (2, True)
-    assert not {"KEY", "SECRET"} & {*re.split(r"\W+", found.output + found.stderr)}
+    result = run("summarise", address, *COLUMNS, "-o", "out.parquet")
+    assert (result.exit_code, "bucket/logs, which cannot be opened" in result.stderr) == (2, True)
+    assert not {"KEY", "SECRET"} & {*re.split(r"\W+", result.output + result.stderr)}
 
 
 def test_an_address_without_files_is_refused(tmp_path: Path) -> None:
-    found = run("summarise", tmp_path.as_uri() + "/none", *COLUMNS, "-o", tmp_path / "a.parquet")
-    assert (found.exit_code, "where no file is" in found.stderr) == (2, True)
+    result = run("summarise", tmp_path.as_uri() + "/none", *COLUMNS, "-o", tmp_path / "a.parquet")
+    assert (result.exit_code, "where no file is" in result.stderr) == (2, True)
 
 
 def test_files_at_an_address_are_audited_as_files_are(shards: Shards, tmp_path: Path) -> None:
@@ -285,8 +285,8 @@ def test_files_of_a_store_are_counted(shards: Shards) -> None:
         with store.open_output_stream(f"bucket/logs/{file.name}") as stream:
             stream.write(file.read_bytes())
     there = [RemoteFile(f"bucket/logs/{file.name}", store) for file in files]
-    found = summarise(there, Columns("p", "y"), lambda _: None, processes=1)
-    assert_same(found.whole, Summary.of(rows["p"], rows["y"]))
+    result = summarise(there, Columns("p", "y"), lambda _: None, processes=1)
+    assert_same(result.whole, Summary.of(rows["p"], rows["y"]))
 
 
 # An audit that counts first -----------------------------------------------------------------
@@ -298,10 +298,10 @@ def test_rows_are_counted_and_audited_at_once(tmp_path: Path) -> None:
     out, report = tmp_path / "week.parquet", tmp_path / "r.json"
     assert run("summarise", tmp_path / "logs", *COLUMNS, *by, "-o", out).exit_code == 0
     wanted = run("audit", out, "--resamples", "0").stdout.splitlines()
-    found = run("audit", (tmp_path / "logs").as_uri(), *COLUMNS, *by, "--engine", "here",
+    result = run("audit", (tmp_path / "logs").as_uri(), *COLUMNS, *by, "--engine", "here",
                 "--resamples", "0", "--json", report)  # fmt: skip
-    assert (found.exit_code, found.stderr) == (0, "")
-    head, *lines = found.stdout.splitlines()
+    assert (result.exit_code, result.stderr) == (0, "")
+    head, *lines = result.stdout.splitlines()
     assert head.startswith("0.parquet and 2 more \u00b7 ")
     assert lines == wanted[1:]
     (written,) = json.loads(report.read_text())["sections"][-1]["blocks"][-1]["lines"]
@@ -310,7 +310,7 @@ def test_rows_are_counted_and_audited_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (
             ("--engine", "dask", "--master", "local[2]"),
@@ -322,13 +322,13 @@ def test_rows_are_counted_and_audited_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together(
-    options: tuple[str, ...], said: str, shards: Shards
+    options: tuple[str, ...], text: str, shards: Shards
 ) -> None:
-    found = run("audit", *shards[0], *COLUMNS, *options)
-    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
-    assert said.lower() in found.stderr.lower()
+    result = run("audit", *shards[0], *COLUMNS, *options)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert text.lower() in result.stderr.lower()
 
 
 def test_an_engine_reads_named_columns_alone(shards: Shards) -> None:
-    found = run("audit", *shards[0], "--score", "p", "--engine", "here")
-    assert "outcome: none beside an engine" in found.stderr.lower().replace("error: ", "")
+    result = run("audit", *shards[0], "--score", "p", "--engine", "here")
+    assert "outcome: none beside an engine" in result.stderr.lower().replace("error: ", "")

@@ -93,10 +93,10 @@ def run(fractile: Path, folder: Path, line: str) -> subprocess.CompletedProcess[
 
 def test_it_is_the_wheel_that_runs(fractile: Path, folder: Path) -> None:
     code = "import calibcore, dashboard; print(calibcore.__file__, dashboard.__file__)"
-    found = run(fractile, folder, f"{fractile.parent / 'python'} -c '{code}'")
-    assert found.stdout.count("site-packages") == 2
-    assert str(ROOT) not in found.stdout
-    site = Path(found.stdout.split()[0]).parents[1]
+    result = run(fractile, folder, f"{fractile.parent / 'python'} -c '{code}'")
+    assert result.stdout.count("site-packages") == 2
+    assert str(ROOT) not in result.stdout
+    site = Path(result.stdout.split()[0]).parents[1]
     for schema in site.rglob("*.schema.json"):
         assert json.loads(schema.read_text("utf-8"))["$id"].startswith("urn:fractile:")
     assert len([*site.rglob("*.schema.json")]) == 4

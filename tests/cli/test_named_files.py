@@ -30,11 +30,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_and_a_pattern_are_the_files_in_them(folder: Path) -> None:
     parts = "--files-are", "parts"
-    found = run(folder / "a.csv", folder / "b.csv", *parts)
-    assert (found.exit_code, "Read: 200 rows" in found.output) == (0, True)
-    assert run(folder, *parts).output == found.output
-    assert run(folder / "*.csv", *parts).output == found.output
-    assert run(folder / "[ab].csv", *parts).output == found.output
+    result = run(folder / "a.csv", folder / "b.csv", *parts)
+    assert (result.exit_code, "Read: 200 rows" in result.output) == (0, True)
+    assert run(folder, *parts).output == result.output
+    assert run(folder / "*.csv", *parts).output == result.output
+    assert run(folder / "[ab].csv", *parts).output == result.output
 
 
 def test_a_file_is_itself_whatever_its_name(folder: Path) -> None:
@@ -44,15 +44,15 @@ def test_a_file_is_itself_whatever_its_name(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["*.parquet", "within"])
 def test_where_no_file_is_one_sentence_says_so(folder: Path, name: str) -> None:
-    found = run(folder / name)
-    assert (found.exit_code, f"{name}, where no file is" in found.stderr) == (2, True)
+    result = run(folder / name)
+    assert (result.exit_code, f"{name}, where no file is" in result.stderr) == (2, True)
 
 
 def test_what_is_piped_in_is_read_by_its_first_bytes(folder: Path) -> None:
     data = (folder / "a.csv").read_bytes()
-    found = run("-", piped=data)
-    assert found.output == run(folder / "a.csv").output.replace("a.csv", "stdin.csv")
+    result = run("-", piped=data)
+    assert result.output == run(folder / "a.csv").output.replace("a.csv", "stdin.csv")
     records = [line.split(",") for line in data.decode().splitlines()[1:]]
     text = ",".join(f'{{"risk": {a}, "outcome": {b}}}' for a, b in records)
-    found = run("-", piped=f"[{text}]".encode())
-    assert (found.exit_code, "stdin.json" in found.output) == (0, True)
+    result = run("-", piped=f"[{text}]".encode())
+    assert (result.exit_code, "stdin.json" in result.output) == (0, True)

@@ -53,7 +53,7 @@ def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "code", "said"),
+    ("shell", "code", "text"),
     [
         (">/dev/full", 2, "Error: No space left on device"),
         ("| true", 141, ""),
@@ -61,10 +61,10 @@ def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str) -> None:
     ],
 )
 def test_output_that_nobody_takes_has_codes_of_its_own(
-    rows: str, shell: str, code: int, said: str
+    rows: str, shell: str, code: int, text: str
 ) -> None:
     done = run("audit", rows, "--resamples", "0", to=shell)
-    assert (done.returncode, done.stderr.decode().strip()) == (code, said)
+    assert (done.returncode, done.stderr.decode().strip()) == (code, text)
 
 
 def test_a_condition_is_answered_without_an_output(rows: str) -> None:
@@ -73,14 +73,14 @@ def test_a_condition_is_answered_without_an_output(rows: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "text"),
     [
         (KeyboardInterrupt(), 130, "Stopped."),
         (ArithmeticError("a fault"), 3, "ArithmeticError: a fault"),
     ],
 )
 def test_a_stop_and_a_fault_have_codes_of_their_own(
-    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, code: int, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> bool:
         raise error
@@ -88,7 +88,7 @@ def test_a_stop_and_a_fault_have_codes_of_their_own(
     monkeypatch.setattr(terminal, "audit_files", fails)
     result = CliRunner().invoke(main, ["audit", "x.csv"])
     assert result.exit_code == code
-    assert result.stderr.splitlines()[-1] == said
+    assert result.stderr.splitlines()[-1] == text
 
 
 @pytest.mark.parametrize("width", [200, 120, 80, 60, 40, 20])
@@ -141,8 +141,8 @@ def test_no_output_is_an_input(
     assert result.exit_code == 2
     option = command.split()[-2].strip("-").capitalize()
     path = Path(out)
-    said = f"Error: {option}: {path}, the same file as rows.csv. Expected another file.\n"
-    assert result.stderr == said
+    text = f"Error: {option}: {path}, the same file as rows.csv. Expected another file.\n"
+    assert result.stderr == text
     assert rows.read_bytes() == held
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "deep", "hard.csv", "plain", "rows.csv", "soft.csv",
@@ -214,7 +214,7 @@ def test_a_write_that_is_stopped_leaves_the_old_file(
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "text"),
     [
         ("audit rows.csv --report notes.txt", "Report: the ending '.txt'. Expected a name ending"),
         ("audit rows.csv --report Makefile", "Report: the ending ''. Expected a name ending in"),
@@ -232,7 +232,7 @@ def test_a_write_that_is_stopped_leaves_the_old_file(
     ],
 )
 def test_what_cannot_be_written_is_said_before_anything_is_read(
-    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("notes.txt", "Makefile"):
@@ -240,7 +240,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     Path("r.html").mkdir()
     result = CliRunner().invoke(main, command.split())  # there is no rows.csv
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"Error: {said}")
+    assert result.stderr.startswith(f"Error: {text}")
     assert {Path(name).read_text("utf-8") for name in ("notes.txt", "Makefile")} == {"mine"}
 
 

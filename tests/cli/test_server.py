@@ -61,26 +61,28 @@ def answer(place: str, path: str, **headers: str) -> Answer:
     for name, value in headers.items():
         connection.putheader(name.replace("_", "-"), value)
     connection.endheaders()
-    with closing(connection), connection.getresponse() as found:
-        body = b"" if found.status == 101 else found.read()
-        return Answer(found.status, {name.lower(): text for name, text in found.getheaders()}, body)
+    with closing(connection), connection.getresponse() as result:
+        body = b"" if result.status == 101 else result.read()
+        return Answer(
+            result.status, {name.lower(): text for name, text in result.getheaders()}, body
+        )
 
 
 @pytest.mark.parametrize("path", ["/", "/subgroups", HEALTH, "/_stcore/host-config", "/no/such.js"])
 def test_every_answer_forbids_framing_and_sniffing(place: str, path: str) -> None:
-    found = answer(place, path)
-    assert {name: found.headers.get(name.lower()) for name in HEADERS} == HEADERS
+    result = answer(place, path)
+    assert {name: result.headers.get(name.lower()) for name in HEADERS} == HEADERS
 
 
 def test_the_page_is_streamlit_s(place: str) -> None:
-    found = answer(place, "/")
-    assert (found.status, b"Streamlit" in found.body) == (200, True)
+    result = answer(place, "/")
+    assert (result.status, b"Streamlit" in result.body) == (200, True)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil", ""])
 def test_other_hosts_are_turned_away(place: str, host: str) -> None:
-    found = answer(place, "/", Host=host)
-    assert (found.status, found.body) == (421, b"Not this host.")
+    result = answer(place, "/", Host=host)
+    assert (result.status, result.body) == (421, b"Not this host.")
     assert answer(place, HEALTH, Host=host).status == 200
 
 
@@ -100,22 +102,22 @@ def test_its_own_names_are_answered(place: str, host: str) -> None:
 )
 def test_pages_of_other_origins_get_no_connection(place: str, origin: str, status: int) -> None:
     """The last is a name of this computer, of another port; Streamlit would ask outside."""
-    found = answer(
+    result = answer(
         place, "/_stcore/stream", Connection="Upgrade", Upgrade="websocket", Origin=origin,
         Sec_WebSocket_Version="13", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
     )  # fmt: skip
-    assert found.status == status
+    assert result.status == status
 
 
 def opened() -> set[str]:
     """Return what files this process has open."""
-    found = set()
+    results = set()
     for link in Path("/proc/self/fd").iterdir():
         try:
-            found.add(str(link.readlink()))
+            results.add(str(link.readlink()))
         except FileNotFoundError:  # the listing's own
             continue
-    return found
+    return results
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
@@ -311,8 +313,8 @@ def lines_logged(level: str | None, act: Callable[[str], None]) -> list[str]:
 
 def test_requests_are_logged_by_number_without_what_they_hold() -> None:
     def act(place: str) -> None:
-        found = answer(place, f"/subgroups?class={HIDDEN}", X_Request_ID="proxy-7")
-        assert found.headers["x-request-id"] == "proxy-7"
+        result = answer(place, f"/subgroups?class={HIDDEN}", X_Request_ID="proxy-7")
+        assert result.headers["x-request-id"] == "proxy-7"
         answer(place, f"/_stcore/upload_file/{HIDDEN}/{HIDDEN}", Cookie=HIDDEN)
         made = answer(place, "/", X_Request_ID="two words\tand more").headers["x-request-id"]
         assert re.fullmatch("[0-9a-f]{12}", made)
@@ -328,32 +330,32 @@ def test_nothing_is_logged_unless_it_is_asked_for() -> None:
 
 
 def test_no_such_level_is_said_before_the_server_starts() -> None:
-    found = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
-    assert found.exit_code == 2
-    assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
+    result = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
+    assert result.exit_code == 2
+    assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in result.output
 
 
 @pytest.mark.parametrize("words", [[], ["serve"]])
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "text"),
     [
         (MEMORY, "bananas", "'bananas'. Expected a size such as 500MB or 4GB."),
         (SUMMARIES, "/no/such", "Directory '/no/such' does not exist."),
     ],
 )
 def test_a_variable_of_no_use_is_said_before_the_server_starts(
-    words: list[str], name: str, value: str, said: str
+    words: list[str], name: str, value: str, text: str
 ) -> None:
-    found = CliRunner().invoke(main, words, env={name: value})
-    assert (found.exit_code, said in found.output) == (2, True)
+    result = CliRunner().invoke(main, words, env={name: value})
+    assert (result.exit_code, text in result.output) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [(None, "No such file"), ("[Auth]\na = 1", "no [auth]"), ("[auth", "Expected ']'")],
 )
 def test_no_server_starts_whose_sign_in_is_not_there(
-    text: str | None, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    text: str | None, sentence: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Else all would enter without it."""
     secrets = tmp_path / "secrets.toml"
@@ -366,23 +368,23 @@ def test_no_server_starts_whose_sign_in_is_not_there(
         pass
     error = capfd.readouterr().err.strip()
     assert error.startswith(f"Error: secrets.files: {secrets} (")
-    assert said in error
+    assert sentence in error
     assert error.count("\n") == 0
 
 
 def test_a_port_that_is_none_gets_a_sentence() -> None:
-    found = CliRunner().invoke(main, ["serve", "--", "--server.port=80000"])
-    assert found.exit_code == 2
-    assert found.output.splitlines()[-1] == "Error: bind(): port must be 0-65535."
+    result = CliRunner().invoke(main, ["serve", "--", "--server.port=80000"])
+    assert result.exit_code == 2
+    assert result.output.splitlines()[-1] == "Error: bind(): port must be 0-65535."
 
 
 def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "calibcore"):
         audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
     pattern = r"fit calibrator=PlattScaling rows=(\d+) seconds=\d+\.\d{3}"
-    found = [re.fullmatch(pattern, one) for one in caplog.messages]
-    rows = [int(one[1]) for one in found if one]
-    assert len(rows) == len(found)
+    results = [re.fullmatch(pattern, one) for one in caplog.messages]
+    rows = [int(one[1]) for one in results if one]
+    assert len(rows) == len(results)
     assert rows.count(100) == 1
     assert sum(100 - count for count in rows) == 100  # each row is left out once
 

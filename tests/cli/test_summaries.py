@@ -23,7 +23,7 @@ from tests.cli.conftest import run
 N = 6000
 
 
-def drawn() -> tuple[np.ndarray, np.ndarray]:
+def draw_rows() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     logits = rng.normal(-1, 2, N)
     return 1 / (1 + np.exp(-logits)), rng.random(N) < 1 / (1 + np.exp(-0.7 * logits))
@@ -37,7 +37,7 @@ def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three shards, as loggers write them: the outcome is of another type in each."""
-    scores, hits = drawn()
+    scores, hits = draw_rows()
     kinds = (pa.bool_(), pa.int8(), pa.float32())
     (tmp_path / "logs").mkdir()
     for k, kind in enumerate(kinds):
@@ -59,12 +59,12 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
     done = summarised(folder)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "6,000 rows in 6,000 distinct scores" in done.stdout
-    rows = audit(*drawn())
-    found = parse_summary((folder / "week.parquet").read_bytes(), "week.parquet")
-    assert found.whole.audit().to_json() == Summary.of(*drawn()).audit().to_json()
+    rows = audit(*draw_rows())
+    result = parse_summary((folder / "week.parquet").read_bytes(), "week.parquet")
+    assert result.whole.audit().to_json() == Summary.of(*draw_rows()).audit().to_json()
     printed = run("audit", folder / "week.parquet")
     assert printed.exit_code == 0
-    hits = int(drawn()[1].sum())
+    hits = int(draw_rows()[1].sum())
     assert printed.stdout.startswith(f"week.parquet · outcome = 1: {hits:,} of 6,000")
     assert "Before: some too" in printed.stdout
     for key, name in (("ks_error", "KS error"), ("ece", "ECE, equal-width bins")):
@@ -106,9 +106,9 @@ def test_days_add_up_to_a_week(folder: Path) -> None:
 
 def test_a_calibrator_is_fitted_in_folds(folder: Path) -> None:
     summarised(folder)
-    found = run("audit", folder / "week.parquet", "--calibrator", "platt", "--resamples", "20")
-    line = next(one for one in found.stdout.splitlines() if one.startswith("KS error "))
-    result = Summary.of(*drawn()).audit(calibrator="platt").test.compare("ks_error")
+    answer = run("audit", folder / "week.parquet", "--calibrator", "platt", "--resamples", "20")
+    line = next(one for one in answer.stdout.splitlines() if one.startswith("KS error "))
+    result = Summary.of(*draw_rows()).audit(calibrator="platt").test.compare("ks_error")
     for value in (result.before, result.after):
         assert value is not None
         assert percent(value, N) in line
@@ -131,9 +131,9 @@ def test_a_summary_is_checked_against_a_summary_as_rows_are_against_rows(tmp_pat
     later(tmp_path)
     table = []
     for kind in ("parquet", "csv"):
-        found = run("check", tmp_path / f"day4.{kind}", "--against", tmp_path / f"day0.{kind}")
-        assert found.exit_code == 1
-        table.append([line for line in found.stdout.splitlines() if "Mean score" in line])
+        result = run("check", tmp_path / f"day4.{kind}", "--against", tmp_path / f"day0.{kind}")
+        assert result.exit_code == 1
+        table.append([line for line in result.stdout.splitlines() if "Mean score" in line])
         assert (
             run(
                 "check", tmp_path / f"day1.{kind}", "--against", tmp_path / f"day0.{kind}"
@@ -165,12 +165,12 @@ def test_summaries_to_check_against_add_up(tmp_path: Path) -> None:
     assert records[0]["rows_before"] == 6000
     assert [one["measures"] for one in records] == [records[0]["measures"]] * 3
     assert records[1]["against"].startswith("day0.parquet, day1.parquet, day2.parquet")
-    for first, said in (
+    for first, text in (
         (days[0], "summaries beside files of rows"),
         (tmp_path / "day1.csv", "day1.csv and 1 more"),
     ):
         refused = run("check", new, "--against", first, "--against", tmp_path / "day2.csv")
-        assert (refused.exit_code, said in refused.stderr) == (2, True)
+        assert (refused.exit_code, text in refused.stderr) == (2, True)
 
 
 def test_a_summary_is_checked_against_a_report_and_rows_against_a_summary(
@@ -184,17 +184,17 @@ def test_a_summary_is_checked_against_a_report_and_rows_against_a_summary(
         ("day4.csv", "day0.parquet"),
         ("day4.parquet", "day0.csv"),
     ):
-        found = run("check", new, "--against", against, "--json", "check.json")
-        assert found.exit_code == 1, new
-        assert "Mean score minus frequency" in found.stdout
+        result = run("check", new, "--against", against, "--json", "check.json")
+        assert result.exit_code == 1, new
+        assert "Mean score minus frequency" in result.stdout
         assert json.loads(Path("check.json").read_text())["cause"] != "nothing"
 
 
 def test_days_are_a_series_with_a_trend(tmp_path: Path) -> None:
     later(tmp_path)
-    found = run("series", tmp_path / "day*.parquet")
-    assert found.exit_code == 1
-    lines = found.stdout.splitlines()
+    result = run("series", tmp_path / "day*.parquet")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:6]] == [f"day{k}" for k in range(5)]
     assert "since day3 scores are too high by" in lines[-1]
     calm = run("series", *(tmp_path / f"day{k}.parquet" for k in range(3)))
@@ -204,7 +204,7 @@ def test_days_are_a_series_with_a_trend(tmp_path: Path) -> None:
         path.parent.mkdir()
         path.write_bytes((tmp_path / f"day{3 * number}.parquet").read_bytes())
     alike = run("series", *weeks)
-    assert (alike.exit_code, "date=1/week" in alike.stdout) == (found.exit_code, True)
+    assert (alike.exit_code, "date=1/week" in alike.stdout) == (result.exit_code, True)
     assert "date=3/week" in alike.stdout
     alone = run("series", tmp_path / "day1.parquet")
     assert (alone.exit_code, "two summaries or more" in alone.stderr) == (2, True)
@@ -212,13 +212,13 @@ def test_days_are_a_series_with_a_trend(tmp_path: Path) -> None:
 
 def test_a_condition_decides_the_code(folder: Path) -> None:
     summarised(folder)
-    found = run("audit", folder / "week.parquet", "--fail-if", "ks_error>1%")
-    assert (found.exit_code, "Fails: ks_error > 0.01" in found.stdout) == (1, True)
+    result = run("audit", folder / "week.parquet", "--fail-if", "ks_error>1%")
+    assert (result.exit_code, "Fails: ks_error > 0.01" in result.stdout) == (1, True)
     assert run("audit", folder / "week.parquet", "--fail-if", "ks_error>90%").exit_code == 0
 
 
 def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
-    grid = on_grid(Summary.of(*drawn()))
+    grid = on_grid(Summary.of(*draw_rows()))
     path = tmp_path / "grid.parquet"
     path.write_bytes(write_summary(grid))
     again = parse_summary(path.read_bytes(), path.name)
@@ -229,7 +229,7 @@ def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--calibrator", "temperature"), "calibrator: temperature, which these data do not allow"),
         (("--weight", "w"), "weight: an option for rows."),
@@ -237,20 +237,20 @@ def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
     ],
 )
 def test_what_needs_the_rows_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], text: str
 ) -> None:
     monkeypatch.chdir(folder)
     summarised(folder)
-    found = run("audit", folder / "week.parquet", *options)
-    assert found.exit_code == 2
-    assert said.lower() in found.stderr.lower()
-    assert len(found.stderr.splitlines()) == 1
+    result = run("audit", folder / "week.parquet", *options)
+    assert result.exit_code == 2
+    assert text.lower() in result.stderr.lower()
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_summaries_beside_rows_are_refused(folder: Path) -> None:
     summarised(folder)
-    found = run("audit", folder / "week.parquet", folder / "logs" / "0.parquet")
-    assert (found.exit_code, "summaries beside files of rows" in found.stderr) == (2, True)
+    result = run("audit", folder / "week.parquet", folder / "logs" / "0.parquet")
+    assert (result.exit_code, "summaries beside files of rows" in result.stderr) == (2, True)
 
 
 def changed(**metadata: str) -> bytes:
@@ -262,7 +262,7 @@ def changed(**metadata: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "text"),
     [
         (changed(told='{"version": 2, "rows": 2}'), "a summary of version 2"),
         (changed(told='{"version": 1, "rows": 3}'), "other numbers of rows than it tells"),
@@ -271,20 +271,20 @@ def changed(**metadata: str) -> bytes:
         (b"PAR1 and no more", "no summary"),
     ],
 )
-def test_another_version_or_none_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+def test_another_version_or_none_is_refused(data: bytes, text: str, tmp_path: Path) -> None:
     with pytest.raises(CalibrationInputError) as caught:
         parse_summary(data, "week.parquet")
-    assert str(caught.value).startswith(f"week.parquet: {said}" if "other" not in said else "week")
-    assert said in str(caught.value)
+    assert str(caught.value).startswith(f"week.parquet: {text}" if "other" not in text else "week")
+    assert text in str(caught.value)
     path = tmp_path / "week.parquet"
     path.write_bytes(data)
-    found = run("audit", path)
-    assert found.exit_code == 2
-    assert len(found.stderr.splitlines()) == 1
+    result = run("audit", path)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "text"),
     [
         ("cell", N_CELLS, "cells in disorder"),
         ("cell", 0, "cells in disorder"),
@@ -293,8 +293,8 @@ def test_another_version_or_none_is_refused(data: bytes, said: str, tmp_path: Pa
         ("events", 10**6, "more than rows"),
     ],
 )
-def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None:
-    table = pq.read_table(pa.BufferReader(write_summary(on_grid(Summary.of(*drawn())))))
+def test_a_damaged_grid_is_refused(column: str, value: float, text: str) -> None:
+    table = pq.read_table(pa.BufferReader(write_summary(on_grid(Summary.of(*draw_rows())))))
     values = table[column].to_numpy().copy()
     values[-1] = value
     sink = pa.BufferOutputStream()
@@ -302,11 +302,11 @@ def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None
     pq.write_table(table.set_column(place, column, pa.array(values)), sink)
     with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
         parse_summary(bytes(sink.getvalue()), "week.parquet")
-    assert said in str(caught.value)
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("column", "said"),
+    ("column", "text"),
     [
         (pa.array([1, 0, 2]), "outcome: values other than 0 and 1 in row 3 of bad.parquet, rows"),
         (pa.array([1, None, 0]), "outcome: no value in column 'y' of bad.parquet, rows from 1 on"),
@@ -314,32 +314,32 @@ def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None
     ],
 )
 def test_what_is_no_outcome_is_refused_by_file_and_row(
-    column: pa.Array, said: str, tmp_path: Path
+    column: pa.Array, text: str, tmp_path: Path
 ) -> None:
     pq.write_table(pa.table({"p": [0.1, 0.2, 0.3], "y": column}), tmp_path / "bad.parquet")
-    found = summarised(tmp_path, "bad.parquet")
-    assert (found.exit_code, said.lower() in found.stderr.lower()) == (2, True)
+    result = summarised(tmp_path, "bad.parquet")
+    assert (result.exit_code, text.lower() in result.stderr.lower()) == (2, True)
     assert not (tmp_path / "week.parquet").exists()
 
 
 @pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
 def test_a_cluster_without_dask_says_what_to_install(folder: Path) -> None:
     columns = "--score", "p", "--outcome", "y", "-o", folder / "week.parquet"
-    found = run("summarise", folder / "logs", *columns, "--scheduler", "tcp://127.0.0.1:1")
-    assert (found.exit_code, 'pip install "fractile[dask]"' in found.stderr) == (2, True)
+    result = run("summarise", folder / "logs", *columns, "--scheduler", "tcp://127.0.0.1:1")
+    assert (result.exit_code, 'pip install "fractile[dask]"' in result.stderr) == (2, True)
 
 
 def test_files_that_cannot_be_counted_are_refused(folder: Path) -> None:
     columns = "--outcome", "y", "-o", folder / "week.parquet"
-    found = run("summarise", folder / "logs" / "0.parquet", "--score", "q", *columns)
-    assert (found.exit_code, "no column 'q' in 0.parquet" in found.stderr) == (2, True)
+    result = run("summarise", folder / "logs" / "0.parquet", "--score", "q", *columns)
+    assert (result.exit_code, "no column 'q' in 0.parquet" in result.stderr) == (2, True)
     (folder / "a.parquet").write_text("text", encoding="utf-8")
-    found = run("summarise", folder / "a.parquet", "--score", "p", *columns)
-    assert (found.exit_code, "no Parquet file" in found.stderr) == (2, True)
+    result = run("summarise", folder / "a.parquet", "--score", "p", *columns)
+    assert (result.exit_code, "no Parquet file" in result.stderr) == (2, True)
     pq.write_table(pa.table({"p": pa.array([], "double"), "y": pa.array([], "int8")}),
                    folder / "a.parquet")  # fmt: skip
-    found = run("summarise", folder / "a.parquet", "--score", "p", *columns)
-    assert (found.exit_code, "no row in any" in found.stderr) == (2, True)
+    result = run("summarise", folder / "a.parquet", "--score", "p", *columns)
+    assert (result.exit_code, "no row in any" in result.stderr) == (2, True)
 
 
 # Groups ---------------------------------------------------------------------------------------
@@ -383,11 +383,11 @@ def test_subgroups_of_a_summary_are_named_as_those_of_its_rows(tmp_path: Path) -
     done = by_groups(tmp_path / "day0", "groups.parquet")
     assert done.stdout.strip().endswith("6 groups of region and device"), done.stderr
     path = tmp_path / "day0" / "groups.parquet"
-    found = run("audit", path, "--resamples", "0")
+    result = run("audit", path, "--resamples", "0")
     wanted = run("audit", tmp_path / "rows.csv", "--resamples", "0")
-    assert sentences(found.stdout) == sentences(wanted.stdout)
-    assert "Worst subgroup: device = phone" in found.stdout
-    assert "Not available: Other groups than those of region, device." in found.stdout
+    assert sentences(result.stdout) == sentences(wanted.stdout)
+    assert "Worst subgroup: device = phone" in result.stdout
+    assert "Not available: Other groups than those of region, device." in result.stdout
     assert run("audit", path, "--resamples", "0", "--fail-if", "subgroup.gap>1%").exit_code == 1
     assert run("audit", path, "--resamples", "0", "--fail-if", "subgroup.gap>50%").exit_code == 0
     both = run("audit", path, tmp_path / "day0" / "groups.parquet", "--resamples", "0")
@@ -400,9 +400,9 @@ def test_check_names_the_subgroup_of_summaries_that_changed(tmp_path: Path) -> N
     for day in range(2):
         by_groups(tmp_path / f"day{day}", "sum.parquet")
     old, new = (tmp_path / f"day{day}" / "sum.parquet" for day in range(2))
-    found = run("check", new, "--against", old, "--json", tmp_path / "check.json")
-    assert found.exit_code == 1
-    assert "Subgroups: the mean gap changed in" in found.stdout
+    result = run("check", new, "--against", old, "--json", tmp_path / "check.json")
+    assert result.exit_code == 1
+    assert "Subgroups: the mean gap changed in" in result.stdout
     record = json.loads((tmp_path / "check.json").read_text())
     changed = {(one["by"], one["subgroup"]) for one in record["subgroups"] if one["changed"]}
     assert changed == {("region", "eu"), ("device", "phone")}
@@ -427,7 +427,7 @@ def test_a_report_of_a_summary_needs_no_row(
         "summary", "data", "graphs", "measures", "subgroups", "decisions", "calibrator",
         "comparison", "limits", "rerun",
     ]  # fmt: skip
-    said = " ".join(
+    text = " ".join(
         line
         for part in report["sections"]
         for block in part["blocks"]
@@ -439,7 +439,7 @@ def test_a_report_of_a_summary_needs_no_row(
         "Single rows, such as those behind a bin", "Other groups than those of region, device.",
         "fractile audit groups.parquet --calibrator platt --resamples 20",
     ):  # fmt: skip
-        assert sentence in said, sentence
+        assert sentence in text, sentence
     assert "<svg" in Path("r.html").read_text()
     against = run("check", "groups.parquet", "--against", "r.json", "--audited", "groups.parquet")
     assert against.exit_code == 0
@@ -456,7 +456,7 @@ def test_a_calibrator_is_kept_from_a_summary(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--by", "nothing"), "by: no column 'nothing' in part.parquet"),
         (("--by", "p"), "by: more than 100 groups of p of part.parquet, rows from 1 on"),
@@ -464,17 +464,17 @@ def test_a_calibrator_is_kept_from_a_summary(folder: Path) -> None:
     ],
 )
 def test_groups_that_cannot_be_counted_are_refused(
-    options: tuple[str, ...], said: str, tmp_path: Path
+    options: tuple[str, ...], text: str, tmp_path: Path
 ) -> None:
     partitioned(tmp_path, n=400)
     columns = "--score", "p", "--outcome", "y", "-o", tmp_path / "out.parquet"
-    found = run("summarise", tmp_path / "day0", *columns, *options)
-    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
-    assert said.lower() in found.stderr.lower()
+    result = run("summarise", tmp_path / "day0", *columns, *options)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert text.lower() in result.stderr.lower()
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("told", "text"),
     [
         ({"by": ["region"]}, "a score twice"),
         ({"by": ["region", "device", "hour"]}, "'by hour'"),
@@ -483,7 +483,7 @@ def test_groups_that_cannot_be_counted_are_refused(
         ({"by": 7}, "a damaged summary"),
     ],
 )
-def test_damaged_groups_are_refused(told: dict[str, object], said: str) -> None:
+def test_damaged_groups_are_refused(told: dict[str, object], text: str) -> None:
     given = {"region": ["eu", "us", "us"], "device": ["a", "a", "b"]}
     data = write_summary(GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], given))
     table = pq.read_table(pa.BufferReader(data))
@@ -492,7 +492,7 @@ def test_damaged_groups_are_refused(told: dict[str, object], said: str) -> None:
     pq.write_table(table.replace_schema_metadata({"fractile.summary": json.dumps(facts)}), sink)
     with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
         parse_summary(bytes(sink.getvalue()), "week.parquet")
-    assert said in str(caught.value)
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("method", ["none", "platt"])

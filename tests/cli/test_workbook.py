@@ -44,7 +44,7 @@ MAPS: list[ScoreMap] = [
 WARDS = np.array(["surgery", "Surgery", "", "=1+1", "3"])
 
 
-def drawn() -> tuple[Any, Any, Any]:
+def draw_rows() -> tuple[Any, Any, Any]:
     """Scores of two digits, so that many are at an edge; outcomes; and a place of each row."""
     rng = np.random.default_rng(2)
     scores, place = np.round(rng.beta(1, 3, 1000), 2), np.arange(1000) % 5
@@ -52,7 +52,7 @@ def drawn() -> tuple[Any, Any, Any]:
 
 
 def selections_of(calibrator: ScoreMap, **asked: Any) -> CalibratorFile:
-    scores, hits, _ = drawn()
+    scores, hits, _ = draw_rows()
     return CalibratorFile.of(audit(scores, hits, calibrator=calibrator, **asked))
 
 
@@ -66,11 +66,11 @@ SCORES = [0.0, 1.0, 0.5, 0.2, 1 / 3, 0.999999, 1e-9, *np.linspace(0.01, 0.99, 99
 @pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: type(one).__name__)
 def test_the_formula_is_the_calibrator(calibrator: ScoreMap) -> None:
     kept = selections_of(calibrator)
-    book, found = opened(kept), []
+    book, results = opened(kept), []
     for row, score in enumerate(SCORES, start=5):
         book.typed(f"A{row}", score)
-        found.append(book.value(f"B{row}"))
-    assert_allclose(found, kept.apply(SCORES), rtol=0, atol=TABLE_ACCURACY)
+        results.append(book.value(f"B{row}"))
+    assert_allclose(results, kept.apply(SCORES), rtol=0, atol=TABLE_ACCURACY)
 
 
 def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_compute() -> None:
@@ -82,11 +82,11 @@ def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_comput
     assert cells[3][:2] == ["Score", "Calibrated"]
     assert cells[4][:2] == [0.5, pytest.approx(book.value("B5"), abs=1e-15)]
     assert cells[5][:2] == ["", ""]
-    said = {line[4]: line[5] for line in cells if len(line) > 5 and line[4]}
-    assert said["Event"] == "readmitted = Yes"
-    assert said["Accuracy"] == "Within 0.0001 of the calibrator, at every score"
-    assert said["Data (SHA-256)"] == kept.data
-    assert said["Fitted on"] == "1,000 rows"
+    texts = {line[4]: line[5] for line in cells if len(line) > 5 and line[4]}
+    assert texts["Event"] == "readmitted = Yes"
+    assert texts["Accuracy"] == "Within 0.0001 of the calibrator, at every score"
+    assert texts["Data (SHA-256)"] == kept.data
+    assert texts["Fitted on"] == "1,000 rows"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
 ) -> None:
     unit, column = (100, "C") if in_percent else (1, "B")
     column = "C" if by_group else "B"
-    asked = {"groups": pd.Series(WARDS[drawn()[2]], name="ward")} if by_group else {}
+    asked = {"groups": pd.Series(WARDS[draw_rows()[2]], name="ward")} if by_group else {}
     kept = selections_of(ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked)
     book = Workbook(workbook_of(kept, "Platt", "ill = Yes", in_percent=in_percent))
     groups = np.array(["surgery"], dtype=object) if by_group else None
@@ -150,7 +150,7 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
 
 
 def test_texts_of_a_file_stay_texts() -> None:
-    place = drawn()[2]
+    place = draw_rows()[2]
     kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward"))
     data = workbook_of(kept, "Platt", "=1+1")
     with zipfile.ZipFile(io.BytesIO(data)) as held:
@@ -160,21 +160,21 @@ def test_texts_of_a_file_stay_texts() -> None:
     space = f"{texts.tag.partition('}')[0]}}}"
     formats = next(styles.iter(f"{space}cellXfs")).findall(f"{space}xf")
     shown = ["".join(one.itertext()) for one in texts.iter(f"{space}si")]
-    found = set()
+    results = set()
     for cell in (cell for sheet in sheets for cell in sheet.iter(f"{space}c")):
         value = cell.find(f"{space}v")
         if cell.get("t") == "s" and value is not None and shown[int(value.text or 0)][0:1] == "=":
-            found.add(shown[int(value.text or 0)])
+            results.add(shown[int(value.text or 0)])
             assert cell.find(f"{space}f") is None
             assert formats[int(cell.get("s", 0))].get("quotePrefix") == "1"
-    assert found == {"=ward", "=1+1"}
+    assert results == {"=ward", "=1+1"}
 
 
 # By group -----------------------------------------------------------------------------------
 
 
 def test_groups_are_found_by_their_exact_names() -> None:
-    place = drawn()[2]
+    place = draw_rows()[2]
     kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
     book = opened(kept)
     assert [book.value(f"{column}4") for column in "ABCDEFG"] == [
@@ -184,10 +184,12 @@ def test_groups_are_found_by_their_exact_names() -> None:
     for row, ward in enumerate(asked, start=5):
         book.typed(f"A{row}", 0.3)
         book.typed(f"B{row}", ward)
-    found = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
+    results = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
     wanted = kept.apply([0.3] * len(asked), np.array(asked, dtype=object))
-    assert_allclose(found, wanted, rtol=0, atol=TABLE_ACCURACY)
-    assert len({round(value, 6) for value in found}) == 6  # 3 and "3" are one, the unknown another
+    assert_allclose(results, wanted, rtol=0, atol=TABLE_ACCURACY)
+    assert (
+        len({round(value, 6) for value in results}) == 6
+    )  # 3 and "3" are one, the unknown another
     book.typed("A5", "high")
     assert book.value("C5") == words.NO_SCORE[1]
     book.typed("A5", "")
@@ -196,7 +198,7 @@ def test_groups_are_found_by_their_exact_names() -> None:
 
 @pytest.mark.parametrize("blank", [True, False])
 def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
-    scores, hits, place = drawn()
+    scores, hits, place = draw_rows()
     age = np.array([25.0, 45.0, 60.0, 88.0, np.nan if blank else 30.0])[place]
     names = ("below 40", "40 to 60", "60 and more", *([""] if blank else []))
     ages = Grouping(names, "age", (40.0, 60.0))
@@ -208,13 +210,13 @@ def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
     for row, typed in enumerate(asked, start=5):
         book.typed(f"A{row}", 0.3)
         book.typed(f"B{row}", typed)
-    found = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
+    results = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
     wanted = kept.apply([0.3] * len(asked), np.array(asked, dtype=object))
-    assert_allclose(found, wanted, rtol=0, atol=TABLE_ACCURACY)
+    assert_allclose(results, wanted, rtol=0, atol=TABLE_ACCURACY)
 
 
 def test_the_first_group_is_there_with_its_values() -> None:
-    place = drawn()[2]
+    place = draw_rows()[2]
     for groups in (WARDS[place], place):
         kept = selections_of(ByGroup(PlattScaling()), groups=groups)
         book = opened(kept)
@@ -236,7 +238,7 @@ def test_a_calibrator_of_all_classes_has_none() -> None:
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
-    scores, hits, _ = drawn()
+    scores, hits, _ = draw_rows()
     source, out = tmp_path / "old.csv", tmp_path / "platt.xlsx"
     pd.DataFrame({"risk": scores, "ill": np.where(hits, "Yes", "No")}).to_csv(source, index=False)
     asked = ["fit", str(source), "--out", str(out), "--event", "Yes", "--calibrator"]

@@ -93,11 +93,11 @@ def test_no_settings_of_it_open_the_server(folder: Path, monkeypatch: pytest.Mon
     with running_dashboard() as address:
         place = urlsplit(address).netloc
         for origin, wanted in (("http://evil.example", 403), (address, 101)):
-            found = answer(
+            result = answer(
                 place, "/_stcore/stream", Connection="Upgrade", Upgrade="websocket", Origin=origin,
                 Sec_WebSocket_Version="13", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
             )  # fmt: skip
-            assert found.status == wanted
+            assert result.status == wanted
         assert answer(place, "/", Host="evil.example").status == 421
         (listens,) = {
             one.laddr[0] for one in psutil.net_connections("tcp")

@@ -34,13 +34,13 @@ def never(_key: str) -> bool:
 def test_their_mean_is_the_measure(rng: np.random.Generator) -> None:
     rows = LogitSet(40 * rng.normal(size=(300, 3)), rng.integers(3, size=300))
     prepared = prepare(rows, OneClass(1))
-    side, found = side_of(prepared, OneClass(1), None), 0
+    side, result = side_of(prepared, OneClass(1), None), 0
     for measure in METRICS:
         losses = row_losses(measure, side)
         if losses is None:
             assert measure.key not in ("event_nll", "event_brier", "nll", "brier", "accuracy")
             continue
-        found += 1
+        result += 1
         assert losses.shape == (300,)
         if isinstance(measure, EventMeasure):
             event = side.event
@@ -50,16 +50,16 @@ def test_their_mean_is_the_measure(rng: np.random.Generator) -> None:
             value = measure.compute(rows.probabilities, rows.labels, OPTIONS)
         better = -1 if measure.better == "higher" else 1
         assert better * losses.mean() == pytest.approx(value, rel=1e-12), measure.key
-    assert found >= 5
+    assert result >= 5
     assert row_losses(named("nll"), SideRows(side.event)) is None
 
 
 def test_a_lead_by_hand() -> None:
     first, second = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 5.0, 5.0])
-    found = lead(first, second, 5)
+    result = lead(first, second, 5)
     spread = np.std([-1, 0, -2, -1], ddof=1) / 2 * 1.5
-    assert found.low == pytest.approx(-1 - 1.959964 * spread, abs=1e-6)
-    assert found.high == pytest.approx(-1 + 1.959964 * spread, abs=1e-6)
+    assert result.low == pytest.approx(-1 - 1.959964 * spread, abs=1e-6)
+    assert result.high == pytest.approx(-1 + 1.959964 * spread, abs=1e-6)
 
 
 def test_the_simplest_of_the_level_ones_is_advised() -> None:
@@ -73,8 +73,8 @@ def test_the_simplest_of_the_level_ones_is_advised() -> None:
         "isotonic": base,
     }
     order = ("temperature", "platt", "spline")
-    found = advise(losses, lambda _: True, order, 5)
-    assert found == Advice("spline", "temperature", ("spline", "platt"))
+    result = advise(losses, lambda _: True, order, 5)
+    assert result == Advice("spline", "temperature", ("spline", "platt"))
     asked: list[str] = []
 
     def improves(key: str) -> bool:
@@ -117,9 +117,9 @@ def test_equal_methods_are_ranked_in_at_most_5_of_100_draws() -> None:
         fits = (fit_folds(one, prepared, fold, None) for one in maps)
         losses: list[Floats] = []
         for fitted in fits:
-            found = row_losses(nll, side_of(prepared, OneClass(1), fitted))
-            assert found is not None
-            losses.append(found)
+            result = row_losses(nll, side_of(prepared, OneClass(1), fitted))
+            assert result is not None
+            losses.append(result)
         found_lead = lead(losses[0], losses[1], 5)
         ranked += found_lead.high < 0 or found_lead.low > 0
     assert ranked <= 5

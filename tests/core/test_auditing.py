@@ -18,7 +18,7 @@ from calibcore.metrics import Options
 from calibcore.splits import deal_folds
 
 
-def drawn(rng: np.random.Generator, n_rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def draw_rows(rng: np.random.Generator, n_rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
     scores = rng.random(n_rows)
     return scores, rng.random(n_rows) < scores**2
 
@@ -29,7 +29,7 @@ def table(rng: np.random.Generator, n_classes: int) -> tuple[np.ndarray, np.ndar
 
 
 def test_figures_are_those_of_the_parts(rng: np.random.Generator) -> None:
-    scores, happened = drawn(rng)
+    scores, happened = draw_rows(rng)
     result = audit(pd.Series(scores), pd.Series(happened), calibrator=PlattScaling(), seed=4)
     rows = EventScores(scores, happened)
     fold = deal_folds(rows, seed=4)
@@ -53,18 +53,18 @@ def test_the_event_is_the_second_of_two_classes_or_the_predicted_one(
     n_classes: int, event: TopR | OneClass, rng: np.random.Generator
 ) -> None:
     logits, labels = table(rng, n_classes)
-    found = audit(logits, labels).test.before.event
+    result = audit(logits, labels).test.before.event
     wanted = event.outcomes(LogitSet(logits, labels).probabilities, labels)
-    np.testing.assert_array_equal(found.scores, wanted.scores)
+    np.testing.assert_array_equal(result.scores, wanted.scores)
 
 
 def test_calibrators_and_classes_are_known_by_name(rng: np.random.Generator) -> None:
     logits, labels = table(rng, 3)
     named = pd.DataFrame(logits, columns=["a", "b", "c"])
     outcomes = np.array(["a", "b", "c"])[labels]
-    found = audit(named, outcomes, event="b", calibrator="platt")
+    result = audit(named, outcomes, event="b", calibrator="platt")
     wanted = audit(named, outcomes, event=OneClass(1), calibrator=PlattScaling())
-    pd.testing.assert_frame_equal(found.to_frame(), wanted.to_frame())
+    pd.testing.assert_frame_equal(result.to_frame(), wanted.to_frame())
     with pytest.raises(CalibrationInputError, match=r"event: 'd'.*one of a, b, c"):
         audit(named, outcomes, event="d")
     with pytest.raises(CalibrationInputError, match=r"event: 'b'.*no names of classes"):
@@ -77,21 +77,21 @@ def test_intervals_are_the_inference_widened_by_repeated_fits(rng: np.random.Gen
     logits, labels = table(rng, 3)
     result = audit(logits, labels, calibrator=TemperatureScaling())
     shares: list[float] = []
-    found = result.intervals("nll", "ks_error", n_resamples=200, seed=3, progress=shares.append)
+    answer = result.intervals("nll", "ks_error", n_resamples=200, seed=3, progress=shares.append)
     rows = LogitSet(logits, labels)
-    plan = Plan(found.plan.measures, Options(), 200, 3)
+    plan = Plan(answer.plan.measures, Options(), 200, 3)
     fixed = infer(*sides_of(rows, result.test, result.crossed), plan)
     fold = deal_folds(rows)
     refits = refit(
         prepare(rows, TopR(1)), TopR(1), TemperatureScaling(), fold,
         Plan(plan.measures, Options(), 40, 3), most=5000,
     )  # fmt: skip
-    assert found.findings == refits.widened(fixed).findings
-    assert found.fits == "repeated"
+    assert answer.findings == refits.widened(fixed).findings
+    assert answer.fits == "repeated"
     assert shares == sorted(shares)
     assert shares[-1] > 0.9
-    frame: Any = result.to_frame(found)
-    nll = found.find("nll")
+    frame: Any = result.to_frame(answer)
+    nll = answer.find("nll")
     assert nll.change is not None
     assert nll.before is not None
     assert tuple(frame.loc["nll", ["change_low", "change_high"]]) == (
@@ -135,7 +135,7 @@ def test_nothing_comes_after_where_nothing_was_fitted(*, with_intervals: bool) -
 
 
 def test_a_split_is_evaluated_on_its_test_set(rng: np.random.Generator) -> None:
-    fitted_on, judged_on = (EventScores(*drawn(rng)) for _ in range(2))
+    fitted_on, judged_on = (EventScores(*draw_rows(rng)) for _ in range(2))
     result = audit(Split(fitted_on, judged_on), calibrator=PlattScaling())
     assert not result.in_folds
     map_ = PlattScaling().fit(fitted_on.scores, fitted_on.hits)
@@ -144,7 +144,7 @@ def test_a_split_is_evaluated_on_its_test_set(rng: np.random.Generator) -> None:
 
 
 def test_groups_reach_a_calibrator_that_knows_them(rng: np.random.Generator) -> None:
-    scores, happened = drawn(rng)
+    scores, happened = draw_rows(rng)
     wards = np.where(rng.random(scores.size) < 0.5, "north", "south")
     shifted = np.where(wards == "north", scores, np.sqrt(scores))
     own = ByGroup(PlattScaling(), penalty=0.01)
@@ -157,7 +157,7 @@ def test_groups_reach_a_calibrator_that_knows_them(rng: np.random.Generator) -> 
 
 
 def test_what_cannot_be_asked_is_said(rng: np.random.Generator) -> None:
-    rows = EventScores(*drawn(rng))
+    rows = EventScores(*draw_rows(rng))
     with pytest.raises(CalibrationInputError, match=r"outcomes: some beside a split\."):
         audit(Split(rows, rows), [0, 1])
     with pytest.raises(CalibrationInputError, match="measure: 'ks'"):
@@ -167,7 +167,7 @@ def test_what_cannot_be_asked_is_said(rng: np.random.Generator) -> None:
 
 
 def test_a_notebook_shows_the_measures_as_a_table(rng: np.random.Generator) -> None:
-    result = audit(*drawn(rng))
+    result = audit(*draw_rows(rng))
     lines = re.findall(r"<tr>.*?</tr>", result._repr_html_() or "", re.DOTALL)
     (line,) = (one for one in lines if "<th>ks_error</th>" in one)
     assert f"<td>{result.test.compare('ks_error').before:.4g}</td>" in line

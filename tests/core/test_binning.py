@@ -18,12 +18,12 @@ KINDS: tuple[Binning, ...] = ("equal_width", "equal_mass")
 @given(event_data(), st.integers(1, 40))
 def test_bins_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
     for binning in KINDS:
-        found = bin_scores(*case, n_bins=n_bins, binning=binning)
+        result = bin_scores(*case, n_bins=n_bins, binning=binning)
         expected = reference.bins(case.scores.tolist(), case.hits.tolist(), n_bins, binning)
-        assert found.edges.tolist() == expected.edges
-        assert found.counts.tolist() == expected.counts
-        assert_allclose(found.mean_score, expected.mean_score, rtol=0, atol=1e-12)
-        assert_allclose(found.frequency, expected.frequency, rtol=0, atol=1e-12)
+        assert result.edges.tolist() == expected.edges
+        assert result.counts.tolist() == expected.counts
+        assert_allclose(result.mean_score, expected.mean_score, rtol=0, atol=1e-12)
+        assert_allclose(result.frequency, expected.frequency, rtol=0, atol=1e-12)
 
 
 @given(event_data(), st.integers(1, 40), st.sampled_from(KINDS))

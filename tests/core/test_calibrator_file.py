@@ -67,7 +67,7 @@ def file_of(key: str, rows: Rows | None = None, **asked: Any) -> CalibratorFile:
 
 
 @cache
-def made(key: str) -> CalibratorFile:
+def file_with(key: str) -> CalibratorFile:
     """Return the file of a calibrator, fitted once where it knows no groups."""
     if key == "by_group":
         return file_of(key, groups=wards_of(240))
@@ -78,7 +78,7 @@ def made(key: str) -> CalibratorFile:
 @cache
 def usual(key: str) -> CalibratorFile:
     """Return what is read of that file."""
-    return again(made(key))
+    return again(file_with(key))
 
 
 def again(kept: CalibratorFile) -> CalibratorFile:
@@ -93,7 +93,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     np.savez(folder / "new.npz", logits=new.logits, wards=wards_of(60).to_numpy(dtype=str))
     wanted = {}
     for key in KEYS:
-        kept = made(key)
+        kept = file_with(key)
         (folder / f"{key}.json").write_text(kept.to_json(), encoding="utf-8")
         fitted: Any = kept.fitted
         scores = TopR(1).outcomes(new.probabilities, new.labels).scores
@@ -114,14 +114,14 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "np.savez(folder / 'out.npz', **made)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True)
-    with np.load(folder / "out.npz") as found:
-        return {key: (found[key], wanted[key]) for key in KEYS}
+    with np.load(folder / "out.npz") as result:
+        return {key: (result[key], wanted[key]) for key in KEYS}
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[str, Any]) -> None:
-    found, wanted = applied[key]
-    assert_allclose(found, wanted, rtol=0, atol=1e-12)
+    result, wanted = applied[key]
+    assert_allclose(result, wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", ["renamed", "subset", "probabilities", "percentages"])
@@ -167,7 +167,7 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "table", "said"),
+    ("key", "table", "text"),
     [
         (
             "temperature",
@@ -189,7 +189,7 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
         ("dirichlet", "probabilities", "probabilities. Expected logits"),
     ],
 )
-def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> None:
+def test_what_does_not_belong_is_refused(key: str, table: str, text: str) -> None:
     new = rows_of(60, 2)
     given: Any = {
         "renamed": pd.DataFrame(new.logits, columns=["owl", "dog", "fox"]),
@@ -202,7 +202,7 @@ def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> Non
     }[table]
     with pytest.raises(CalibrationInputError) as error:
         usual(key).apply(given)
-    assert said in str(error.value)
+    assert text in str(error.value)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -228,9 +228,9 @@ def test_probabilities_are_taken_by_what_was_fitted_on_them() -> None:
     kept = again(file_of("temperature", rows))
     assert kept.takes == "probabilities"
     new = rows_of(60, 2)
-    found = kept.apply(pd.DataFrame(new.probabilities, columns=NAMES))
+    result = kept.apply(pd.DataFrame(new.probabilities, columns=NAMES))
     assert isinstance(kept.fitted, FittedVectorMap)
-    assert_allclose(found, kept.fitted.predict_proba(new.logits), atol=1e-9)
+    assert_allclose(result, kept.fitted.predict_proba(new.logits), atol=1e-9)
     with pytest.raises(CalibrationInputError, match="probabilities"):
         kept.apply(new.logits)
 
@@ -308,7 +308,7 @@ def test_a_map_written_alone_still_opens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         ({"format": FORMAT + 1}, f"of format {FORMAT + 1}. Expected at most format {FORMAT}"),
         ({"format": "new"}, "a file of format 'new'"),
@@ -323,11 +323,11 @@ def test_a_map_written_alone_still_opens() -> None:
         ({"fitted": {"kind": "FittedTemperature"}}, "FittedTemperature: the fields kind"),
     ],
 )  # fmt: skip
-def test_what_is_no_such_file_is_named(change: dict[str, object], said: str) -> None:
+def test_what_is_no_such_file_is_named(change: dict[str, object], text: str) -> None:
     content = json.loads(file_of("temperature").to_json()) | change
     with pytest.raises(CalibrationInputError) as error:
         CalibratorFile.from_json(json.dumps(content))
-    assert said in str(error.value)
+    assert text in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "3", '{"a": 1}', None])
@@ -348,19 +348,19 @@ def test_groups_are_kept_by_name_and_column() -> None:
     kept = usual("by_group")
     assert kept.groups == kept.columns == (Grouping(("", "cardiology", "surgery"), "ward"),)
     new = rows_of(60, 2).probabilities.max(axis=1)
-    found = kept.apply(new, wards_of(60))
+    result = kept.apply(new, wards_of(60))
     assert_array_equal(kept.unfitted(wards_of(60)), wards_of(60) == "oncology")
     of_all = kept.fitted
     assert isinstance(of_all, FittedByGroup)
     unfitted = kept.unfitted(wards_of(60))
-    assert_array_equal(found[unfitted], of_all.score_map.predict(new[unfitted]))
-    assert not np.array_equal(found[~unfitted], of_all.score_map.predict(new[~unfitted]))
+    assert_array_equal(result[unfitted], of_all.score_map.predict(new[unfitted]))
+    assert not np.array_equal(result[~unfitted], of_all.score_map.predict(new[~unfitted]))
     missing = wards_of(60).replace("", None)
-    assert_array_equal(kept.apply(new, missing), found)
+    assert_array_equal(kept.apply(new, missing), result)
 
 
 @pytest.mark.parametrize(
-    ("key", "groups", "said"),
+    ("key", "groups", "text"),
     [
         ("by_group", None, "groups: none. Expected column 'ward' of each row."),
         ("by_group", ["surgery"], "Expected a whole number for each of 60 rows."),
@@ -368,10 +368,10 @@ def test_groups_are_kept_by_name_and_column() -> None:
         ("platt", ["surgery"] * 60, "groups: some. Expected none, as FittedPlatt knows none."),
     ],
 )
-def test_groups_that_do_not_belong_are_refused(key: str, groups: Any, said: str) -> None:
+def test_groups_that_do_not_belong_are_refused(key: str, groups: Any, text: str) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         usual(key).apply(rows_of(60, 2).logits, groups)
-    assert said in str(refused.value)
+    assert text in str(refused.value)
 
 
 def test_groups_without_names_are_the_numbers_of_the_fit() -> None:
@@ -502,8 +502,8 @@ def test_a_spline_of_very_many_points_is_thinned_to_its_accuracy(n_rows: int) ->
 def test_a_file_says_how_accurate_it_is() -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(50_000)
-    found = audit(scores, rng.random(50_000) < scores, calibrator=SplineCalibration())
-    kept = CalibratorFile.of(found)
+    result = audit(scores, rng.random(50_000) < scores, calibrator=SplineCalibration())
+    kept = CalibratorFile.of(result)
     assert kept.accuracy == ACCURACY
     again = CalibratorFile.from_json(kept.to_json())
     assert again.accuracy == ACCURACY

@@ -121,17 +121,17 @@ def test_score_maps_are_those_of_the_other_folds(
 ) -> None:
     rows = draw_rows(rng, 120)
     fold = deal_folds(rows, n_folds=4)
-    found = audit(Split(rows, rows, fold=fold), event=event, calibrator=calibrator).test
+    result = audit(Split(rows, rows, fold=fold), event=event, calibrator=calibrator).test
     plain = event.outcomes(rows.probabilities, rows.labels)
     for row in range(rows.n_samples):
         fitted = fitted_by_hand(calibrator, rows, event, fold == fold[row])
         assert isinstance(fitted, FittedScoreMap)
         (wanted,) = fitted.predict(plain.scores[row : row + 1])
-        assert found.after.event.scores[row] == wanted
-    assert found.before.event.scores.tolist() == plain.scores.tolist()
-    assert found.compare("ks_error").after == ks_error(found.after.event.scores, plain.hits)
-    assert found.compare("nll").after is None
-    assert found.changed_decisions == 0
+        assert result.after.event.scores[row] == wanted
+    assert result.before.event.scores.tolist() == plain.scores.tolist()
+    assert result.compare("ks_error").after == ks_error(result.after.event.scores, plain.hits)
+    assert result.compare("nll").after is None
+    assert result.changed_decisions == 0
 
 
 @each_event
@@ -149,7 +149,7 @@ def test_vector_maps_are_those_of_the_other_folds(
         wanted[row] = fitted.predict_proba(rows.logits[row : row + 1])[0]
     assert isinstance(crossed.crossed, FoldedVectorMap)
     np.testing.assert_allclose(crossed.crossed.predict_proba(rows.logits), wanted, rtol=1e-12)
-    outcomes, found = event.outcomes(wanted, rows.labels), crossed.test
+    outcomes, result = event.outcomes(wanted, rows.labels), crossed.test
     pairs = {
         "nll": metrics.nll(wanted, rows.labels),
         "classwise_ece": metrics.classwise_ece(wanted, rows.labels),
@@ -158,22 +158,22 @@ def test_vector_maps_are_those_of_the_other_folds(
         "event_brier": metrics.event_brier(outcomes.scores, outcomes.hits),
     }
     for key, value in pairs.items():
-        assert found.compare(key).after == pytest.approx(value, rel=1e-9), key
+        assert result.compare(key).after == pytest.approx(value, rel=1e-9), key
     moved = np.count_nonzero(wanted.argmax(axis=1) != rows.logits.argmax(axis=1))
-    assert found.changed_decisions == moved
+    assert result.changed_decisions == moved
 
 
 def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
     scores = rng.random(90)
     rows = EventScores(scores, rng.random(90) < scores**2)
     fold = deal_folds(rows)
-    found = audit(
+    result = audit(
         Split(rows, rows, fold=fold), event=TopR(1), calibrator=IsotonicCalibration()
     ).test
     for number in range(5):
         rest, mine = fold != number, fold == number
         fitted = IsotonicCalibration().fit(scores[rest], rows.hits[rest])
-        assert found.after.event.scores[mine].tolist() == fitted.predict(scores[mine]).tolist()
+        assert result.after.event.scores[mine].tolist() == fitted.predict(scores[mine]).tolist()
     with pytest.raises(CalibrationInputError, match="needs the logits of all classes"):
         audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=TemperatureScaling())
 
@@ -181,10 +181,10 @@ def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
 def test_pooled_scores_are_cross_fitted_where_they_are_allowed(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 100)
     fold, made = deal_folds(rows), PooledScores(IsotonicCalibration())
-    found = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made).test
+    result = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made).test
     fitted = made.fit(rows.logits[fold != 2], rows.labels[fold != 2])
     scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores[fold == 2]
-    assert found.after.event.scores[fold == 2].tolist() == fitted.predict(scores).tolist()
+    assert result.after.event.scores[fold == 2].tolist() == fitted.predict(scores).tolist()
     with pytest.raises(CalibrationInputError, match="within-top-r"):
         audit(Split(rows, rows, fold=fold), event=WithinTopR(2), calibrator=made)
 
@@ -252,8 +252,8 @@ def test_some_of_the_rows_keep_their_maps(rng: np.random.Generator) -> None:
         Split(rows, rows, fold=fold), event=TopR(1), calibrator=SplineCalibration()
     ).crossed
     assert isinstance(of_scores, FoldedScoreMap)
-    found = of_scores.part(some).predict(scores[some])
-    assert found.tolist() == of_scores.predict(scores)[some].tolist()
+    result = of_scores.part(some).predict(scores[some])
+    assert result.tolist() == of_scores.predict(scores)[some].tolist()
 
 
 # Who wins -----------------------------------------------------------------------------------
@@ -269,15 +269,15 @@ CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
 
 def contest(split: Split[LogitSet]) -> list[Contestant]:
     fold = deal_folds(split.calibration)
-    found = []
+    results = []
     for key, made in CALIBRATORS.items():
         crossed = audit(
             Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
         )
         plain = audit(split, event=TopR(1), calibrator=made)
         standings = Standing.of(crossed.test, crossed.crossed), Standing.of(plain.test, None)
-        found.append(Contestant(key, *standings))
-    return found
+        results.append(Contestant(key, *standings))
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -289,8 +289,8 @@ def contestants() -> list[Contestant]:
 @pytest.mark.parametrize("key", ["event_nll", "ks_error", "auroc", "calibration_slope", "nll"])
 def test_the_winner_is_the_best_by_cross_fitting(contestants: list[Contestant], key: str) -> None:
     measure = named(key)
-    found = pick(contestants, measure)
-    assert found is not None
+    result = pick(contestants, measure)
+    assert result is not None
 
     def far(standing: Standing) -> float:
         value = standing.compare(measure).after
@@ -300,8 +300,8 @@ def test_the_winner_is_the_best_by_cross_fitting(contestants: list[Contestant], 
 
     crossed = {one.key: far(one.crossed) for one in contestants}
     on_test = {one.key: far(one.test) for one in contestants}
-    assert crossed[found.winner.key] == min(crossed.values())
-    assert on_test[found.on_test.key] == min(on_test.values())
+    assert crossed[result.winner.key] == min(crossed.values())
+    assert on_test[result.on_test.key] == min(on_test.values())
     order = [one.key for one in ranked(contestants, measure, "test")]
     assert [on_test[one] for one in order] == sorted(on_test.values())
 
@@ -323,9 +323,9 @@ def test_equals_keep_their_order_and_measures_without_direction_pick_nobody(
     contestants: list[Contestant],
 ) -> None:
     alike = [contestants[0], Contestant("again", contestants[0].crossed, contestants[0].test)]
-    found = pick(alike, named("event_nll"))
-    assert found is not None
-    assert (found.winner.key, found.on_test.key) == ("none", "none")
+    result = pick(alike, named("event_nll"))
+    assert result is not None
+    assert (result.winner.key, result.on_test.key) == ("none", "none")
     assert pick(contestants, named("mean_score")) is None
     assert pick([one for one in contestants if one.key == "isotonic"], named("nll")) is None
 
@@ -352,7 +352,7 @@ def test_a_penalty_is_the_lower_the_better(first: float, second: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fold", "found"),
+    ("fold", "result"),
     [
         ([0, 1, 0], "0, 1"),
         ([0, 0, 0, 0], "0"),
@@ -362,9 +362,9 @@ def test_a_penalty_is_the_lower_the_better(first: float, second: float) -> None:
         (["a", "b", "a", "b"], "a, b"),
     ],
 )
-def test_folds_that_would_leave_rows_out_are_refused(fold: list[int], found: str) -> None:
+def test_folds_that_would_leave_rows_out_are_refused(fold: list[int], result: str) -> None:
     rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    with pytest.raises(CalibrationInputError, match=f"fold: {found}"):
+    with pytest.raises(CalibrationInputError, match=f"fold: {result}"):
         Split(rows, rows, fold=np.array(fold))
     assert Split(rows, rows, fold=np.array([0, 1, 0, 1])).fold is not None
 
@@ -386,6 +386,6 @@ def test_a_test_set_that_leaves_a_measure_undefined_makes_nobody_else_the_winner
     best, other = one("best", 1.1, math.nan), one("other", 1.4, 1.0)
     assert pick([best, other], slope) is None
     undefined = one("undefined", math.inf, 1.0), one("other", 1.4, 1.2)
-    found = pick(undefined, slope)
-    assert found is not None
-    assert (found.winner.key, found.on_test.key) == ("other", "undefined")
+    result = pick(undefined, slope)
+    assert result is not None
+    assert (result.winner.key, result.on_test.key) == ("other", "undefined")

@@ -37,8 +37,8 @@ def test_a_result_says_the_same(key: str | None, way: str) -> None:
     again = WAYS[way](held)
     assert again.to_json() == held.to_json()
     assert [one.measure for one in again.test.comparisons] == [*METRICS]
-    found, twice = (one.intervals("ks_error", n_resamples=40) for one in (held, again))
-    assert repr(WAYS[way](found).find("ks_error")) == repr(twice.find("ks_error"))
+    answer, twice = (one.intervals("ks_error", n_resamples=40) for one in (held, again))
+    assert repr(WAYS[way](answer).find("ks_error")) == repr(twice.find("ks_error"))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -40,11 +40,11 @@ def test_vector_maps_by_hand(rows: LogitSet) -> None:
     result = audit(cross_split(rows), event=TopR(1), calibrator=TemperatureScaling())
     fold, of_test = deal_folds(rows), result.of_test
     assert isinstance(of_test, FittedVectorMap)
-    found = of_test.predict_proba(rows.logits)
+    answer = of_test.predict_proba(rows.logits)
     for k in range(5):
         seen, own = fold != k, fold == k
         by_hand = TemperatureScaling().fit(rows.logits[seen], rows.labels[seen])
-        np.testing.assert_array_equal(found[own], by_hand.predict_proba(rows.logits[own]))
+        np.testing.assert_array_equal(answer[own], by_hand.predict_proba(rows.logits[own]))
     assert result.fitted is not of_test
 
 
@@ -78,9 +78,9 @@ def test_the_same_maps_on_a_part_of_the_rows_and_in_other_bins(rows: LogitSet) -
     crossed = result.crossed
     assert crossed is not None
     some = Split(rows.rows(part), rows.rows(part))
-    found = audit_fitted(result.fitted, some, event=event, crossed=crossed.part(part))
+    answer = audit_fitted(result.fitted, some, event=event, crossed=crossed.part(part))
     np.testing.assert_array_equal(
-        found.test.after.event.scores, result.test.after.event.scores[part]
+        answer.test.after.event.scores, result.test.after.event.scores[part]
     )
     again = rebin(result, split, event, n_bins=7)
     wanted = audit(split, event=event, calibrator=TemperatureScaling(), n_bins=7)

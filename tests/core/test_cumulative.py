@@ -16,20 +16,20 @@ from tests.strategies import EventCase, event_data
 @given(event_data())
 def test_curves_agree_with_the_loops(case: EventCase) -> None:
     scores, hits = case.scores.tolist(), case.hits.tolist()
-    found, expected = cumulative_curves(*case), reference.curves(scores, hits)
-    assert found.fractile.tolist() == expected.fractile
-    assert found.score.tolist() == expected.score
-    assert_allclose(found.cum_score, expected.cum_score, rtol=0, atol=1e-12)
-    assert_allclose(found.cum_hits, expected.cum_hits, rtol=0, atol=1e-12)
+    result, expected = cumulative_curves(*case), reference.curves(scores, hits)
+    assert result.fractile.tolist() == expected.fractile
+    assert result.score.tolist() == expected.score
+    assert_allclose(result.cum_score, expected.cum_score, rtol=0, atol=1e-12)
+    assert_allclose(result.cum_hits, expected.cum_hits, rtol=0, atol=1e-12)
     error = reference.ks_error(scores, hits)
-    assert found.ks_error == pytest.approx(error, abs=1e-12)
+    assert result.ks_error == pytest.approx(error, abs=1e-12)
     assert ks_error(*case) == pytest.approx(error, abs=1e-12)
     assert metrics.ks_error(*case) == ks_error(*case)
-    assert found.kuiper == pytest.approx(reference.kuiper(scores, hits), abs=1e-12)
+    assert result.kuiper == pytest.approx(reference.kuiper(scores, hits), abs=1e-12)
     # The place of the largest gap, whichever of equally large ones rounding made the first
-    place = expected.fractile.index(found.ks_fractile)
+    place = expected.fractile.index(result.ks_fractile)
     assert abs(expected.gap[place]) == pytest.approx(error, abs=1e-12)
-    assert found.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
+    assert result.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
 
 
 @given(
@@ -38,50 +38,50 @@ def test_curves_agree_with_the_loops(case: EventCase) -> None:
 def test_the_gap_is_marked_where_it_is_first_reached(rows: list[tuple[int, int]]) -> None:
     # Eighths and 16 rows: every total is exact in binary, so equal gaps are equal to the bit
     scores, hits = [eighths / 8 for eighths, _ in rows], [hit for _, hit in rows]
-    found, expected = cumulative_curves(scores, hits), reference.curves(scores, hits)
+    result, expected = cumulative_curves(scores, hits), reference.curves(scores, hits)
     sizes = [abs(gap) for gap in expected.gap]
-    assert found.ks_error == max(sizes)
-    assert found.ks_fractile == expected.fractile[sizes.index(max(sizes))]
-    assert found.kuiper == max(expected.gap) - min(expected.gap)
+    assert result.ks_error == max(sizes)
+    assert result.ks_fractile == expected.fractile[sizes.index(max(sizes))]
+    assert result.kuiper == max(expected.gap) - min(expected.gap)
 
 
 def test_no_gap_is_marked_at_the_start() -> None:
-    found = cumulative_curves([0.0, 1.0], [0, 1])
-    assert (found.ks_error, found.ks_fractile, found.kuiper) == (0.0, 0.0, 0.0)
+    result = cumulative_curves([0.0, 1.0], [0, 1])
+    assert (result.ks_error, result.ks_fractile, result.kuiper) == (0.0, 0.0, 0.0)
 
 
 @given(event_data(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(case: EventCase, random: Random) -> None:
     order = list(range(len(case.scores)))
     random.shuffle(order)
-    found = cumulative_curves(*case)
+    result = cumulative_curves(*case)
     shuffled = cumulative_curves(case.scores[order], case.hits[order])
     for name in ("fractile", "score", "cum_score", "cum_hits"):
-        assert getattr(found, name).tobytes() == getattr(shuffled, name).tobytes(), name
+        assert getattr(result, name).tobytes() == getattr(shuffled, name).tobytes(), name
     for name in ("ks_error", "ks_fractile", "kuiper", "ks_p_value"):
-        assert getattr(found, name) == getattr(shuffled, name), name
+        assert getattr(result, name) == getattr(shuffled, name), name
     assert ks_error(case.scores[order], case.hits[order]) == ks_error(*case)
 
 
 @given(event_data())
 def test_ks_error_is_at_least_the_overall_gap(case: EventCase) -> None:
     overall = abs(metrics.mean_score(*case) - metrics.hit_rate(*case))
-    found = cumulative_curves(*case)
-    assert found.ks_error >= overall - 1e-15
-    assert found.ks_error <= found.kuiper + 1e-15
-    assert found.kuiper <= 2 * found.ks_error + 1e-15
+    result = cumulative_curves(*case)
+    assert result.ks_error >= overall - 1e-15
+    assert result.ks_error <= result.kuiper + 1e-15
+    assert result.kuiper <= 2 * result.ks_error + 1e-15
 
 
 @given(event_data())
 def test_curves_run_from_0_to_the_means(case: EventCase) -> None:
-    found = cumulative_curves(*case)
+    result = cumulative_curves(*case)
     for name in ("fractile", "score", "cum_score", "cum_hits"):
-        values = getattr(found, name)
+        values = getattr(result, name)
         assert values[0] == 0
         assert np.all(np.diff(values) >= 0)
-    assert found.fractile[-1] == 1
-    assert found.cum_score[-1] == pytest.approx(metrics.mean_score(*case), abs=1e-14)
-    assert found.cum_hits[-1] == pytest.approx(metrics.hit_rate(*case), abs=1e-14)
+    assert result.fractile[-1] == 1
+    assert result.cum_score[-1] == pytest.approx(metrics.mean_score(*case), abs=1e-14)
+    assert result.cum_hits[-1] == pytest.approx(metrics.hit_rate(*case), abs=1e-14)
 
 
 @given(event_data(), st.integers(2, 4))
@@ -95,15 +95,15 @@ def test_repeating_every_row_changes_nothing_but_the_p_value(case: EventCase, ti
 
 def test_a_tie_is_one_block() -> None:
     # Row by row the gap after (0.5, hit) would be |0.5 - 1| / 2; the block of both is right
-    found = cumulative_curves([0.5, 0.5], [1, 0])
-    assert found.fractile.tolist() == [0.0, 1.0]
-    assert found.ks_error == 0.0
+    result = cumulative_curves([0.5, 0.5], [1, 0])
+    assert result.fractile.tolist() == [0.0, 1.0]
+    assert result.ks_error == 0.0
 
 
 def test_minus_zero_is_zero() -> None:
-    found = cumulative_curves([-0.0, 0.0, 1.0], [0, 1, 1])
-    assert found.fractile.tolist() == [0.0, 2 / 3, 1.0]
-    assert found.score.tolist() == [0.0, 0.0, 1.0]
+    result = cumulative_curves([-0.0, 0.0, 1.0], [0, 1, 1])
+    assert result.fractile.tolist() == [0.0, 2 / 3, 1.0]
+    assert result.score.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_many_rows_agree_with_exact_sums(rng: np.random.Generator) -> None:
@@ -138,20 +138,20 @@ def test_p_value(scores: list[float], hits: list[int], expected: float) -> None:
 @pytest.mark.parametrize("n_hits", [550, 600, 700, 900])
 def test_p_value_keeps_its_digits_far_out(n_hits: int) -> None:
     # 1000 rows at 0.5: spread sqrt(250) / 1000
-    found = cumulative_curves([0.5] * 1000, [1] * n_hits + [0] * (1000 - n_hits)).ks_p_value
+    result = cumulative_curves([0.5] * 1000, [1] * n_hits + [0] * (1000 - n_hits)).ks_p_value
     level = (n_hits - 500) / math.sqrt(250)
-    assert found == pytest.approx(2 * math.erfc(level / math.sqrt(2)), rel=1e-9)
+    assert result == pytest.approx(2 * math.erfc(level / math.sqrt(2)), rel=1e-9)
 
 
 def shares_below_5_percent(scores: list[float], seed: int, n_draws: int) -> list[float]:
     """How often a perfect model's p-values of KS and Kuiper, and its line, find it off."""
-    rng, found = np.random.default_rng(seed), np.zeros((n_draws, 3))
+    rng, results = np.random.default_rng(seed), np.zeros((n_draws, 3))
     line = cumulative_curves(scores, np.zeros(len(scores))).ks_null_95  # the hits do not matter
-    for draw in found:
+    for draw in results:
         curves = cumulative_curves(scores, rng.random(len(scores)) < scores)
         over = curves.ks_error > line
         draw[:] = curves.ks_p_value < 0.05, curves.kuiper_p_value < 0.05, over
-    return [float(share) for share in found.mean(axis=0)]
+    return [float(share) for share in results.mean(axis=0)]
 
 
 @pytest.mark.parametrize("both_ends", [False, True])

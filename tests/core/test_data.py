@@ -156,7 +156,7 @@ def test_the_seed_decides_the_split(rng: np.random.Generator) -> None:
     "rows", [LogitSet([[0.0, 1.0]] * 3, [0, 1, 0]), EventScores([0.5] * 3, [0, 1, 0])]
 )
 @pytest.mark.parametrize(
-    ("chosen", "found"),
+    ("chosen", "result"),
     [
         ([3], "row numbers from 3 to 3"),
         ([-1, 0], "row numbers from -1 to 0"),
@@ -166,8 +166,8 @@ def test_the_seed_decides_the_split(rng: np.random.Generator) -> None:
         (1, "shape \\(\\)"),
     ],
 )
-def test_rows_that_are_not_there_are_refused(rows: Rows, chosen: ArrayLike, found: str) -> None:
-    with pytest.raises(CalibrationInputError, match=f"chosen: .*{found}"):
+def test_rows_that_are_not_there_are_refused(rows: Rows, chosen: ArrayLike, result: str) -> None:
+    with pytest.raises(CalibrationInputError, match=f"chosen: .*{result}"):
         rows.rows(chosen)
     assert rows.rows([2, 0]).n_samples == 2
     assert rows.rows([True, False, True]).n_samples == 2
@@ -198,10 +198,10 @@ def test_probabilities_that_were_given_are_kept_to_the_last_digit(seed: int, k: 
     cuts = np.sort(rng.integers(0, 101, (30, k - 1)), axis=1)
     hundredths = np.diff(cuts, axis=1, prepend=0, append=100)
     table, labels = hundredths / 100, rng.integers(0, k, 30)
-    found = LogitSet.from_probabilities(table, labels)
-    assert np.array_equal(found.probabilities, table)
-    assert np.array_equal(found.rows([4, 2]).probabilities, table[[4, 2]])
-    assert_allclose(reference.softmax(found.logits.tolist()), table, rtol=1e-13, atol=1e-300)
+    result = LogitSet.from_probabilities(table, labels)
+    assert np.array_equal(result.probabilities, table)
+    assert np.array_equal(result.rows([4, 2]).probabilities, table[[4, 2]])
+    assert_allclose(reference.softmax(result.logits.tolist()), table, rtol=1e-13, atol=1e-300)
     scaled = LogitSet.from_probabilities(table * 1.0005, labels)
     assert_allclose(scaled.probabilities, table, rtol=1e-14)
     assert not scaled.probabilities.flags.writeable

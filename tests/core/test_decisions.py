@@ -28,22 +28,22 @@ MESH = np.linspace(0.0, 0.99, 100)
 
 def slow_counts(event: EventScores, cutoff: float) -> tuple[int, int, int, int]:
     """Right, in vain, missed, left alone, one row after another."""
-    found = {(True, 1): 0, (True, 0): 0, (False, 1): 0, (False, 0): 0}
+    results = {(True, 1): 0, (True, 0): 0, (False, 1): 0, (False, 0): 0}
     for score, hit in zip(event.scores.tolist(), event.hits.tolist(), strict=True):
-        found[score >= cutoff, int(hit)] += 1
-    return found[True, 1], found[True, 0], found[False, 1], found[False, 0]
+        results[score >= cutoff, int(hit)] += 1
+    return results[True, 1], results[True, 0], results[False, 1], results[False, 0]
 
 
 @given(event_data(), st.floats(0, 1))
 def test_counts_at_a_cutoff(case: EventCase, cutoff: float) -> None:
     event = EventScores(case.scores, case.hits)
-    found = at_cutoff(event, cutoff)
+    result = at_cutoff(event, cutoff)
     assert slow_counts(event, cutoff) == (
-        found.right, found.in_vain, found.missed, found.left_alone,
+        result.right, result.in_vain, result.missed, result.left_alone,
     )  # fmt: skip
-    assert found.called == found.right + found.in_vain
-    assert found.n_samples == event.n_samples
-    assert found.n_events == event.hits.sum()
+    assert result.called == result.right + result.in_vain
+    assert result.n_samples == event.n_samples
+    assert result.n_events == event.hits.sum()
 
 
 @given(event_data(), st.floats(0.01, 0.9))
@@ -76,8 +76,8 @@ def test_a_cutoff_of_1_has_no_net_benefit() -> None:
 def test_mean_cost_is_that_of_a_loop(case: EventCase, alarm: float, miss: float) -> None:
     event = EventScores(case.scores, case.hits)
     cutoffs = [0.0, *MESH.tolist(), *event.scores.tolist(), 1.0]
-    found = mean_cost(event, cutoffs, alarm=alarm, miss=miss)
-    for t, cost in zip(cutoffs, found.tolist(), strict=True):
+    result = mean_cost(event, cutoffs, alarm=alarm, miss=miss)
+    for t, cost in zip(cutoffs, result.tolist(), strict=True):
         _, in_vain, missed, _ = slow_counts(event, t)
         assert cost == pytest.approx((alarm * in_vain + miss * missed) / event.n_samples)
 
@@ -92,22 +92,22 @@ def test_mean_cost_refuses_costs_and_cutoffs() -> None:
 @given(event_data())
 def test_net_benefit_is_that_of_a_loop(case: EventCase) -> None:
     event = EventScores(case.scores, case.hits)
-    found, n = decision_curve(event, MESH), event.n_samples
+    result, n = decision_curve(event, MESH), event.n_samples
     for place, t in enumerate(MESH.tolist()):
         right, in_vain, missed, left = slow_counts(event, t)
         odds = t / (1 - t)
-        assert found.model[place] == pytest.approx(right / n - in_vain / n * odds, abs=1e-10)
+        assert result.model[place] == pytest.approx(right / n - in_vain / n * odds, abs=1e-10)
         every = (right + missed) / n - (in_vain + left) / n * odds
-        assert found.every[place] == pytest.approx(every, abs=1e-10)
-    assert found.prevalence == event.hits.mean()
-    assert (found.low <= found.gain + 1e-12).all()
-    assert (found.high >= found.gain - 1e-12).all()
+        assert result.every[place] == pytest.approx(every, abs=1e-10)
+    assert result.prevalence == event.hits.mean()
+    assert (result.low <= result.gain + 1e-12).all()
+    assert (result.high >= result.gain - 1e-12).all()
 
 
 def test_at_a_cutoff_of_0_all_rows_are_called() -> None:
-    found = decision_curve(EventScores([0.0, 0.4, 0.9], [0, 0, 1]), [0.0])
-    assert found.model.tolist() == found.every.tolist() == [pytest.approx(1 / 3)]
-    assert found.low.tolist() == found.high.tolist() == [0.0]
+    result = decision_curve(EventScores([0.0, 0.4, 0.9], [0, 0, 1]), [0.0])
+    assert result.model.tolist() == result.every.tolist() == [pytest.approx(1 / 3)]
+    assert result.low.tolist() == result.high.tolist() == [0.0]
 
 
 def test_the_harm_of_the_test_is_taken_off_the_model_alone() -> None:
@@ -124,12 +124,12 @@ def test_the_harm_of_the_test_is_taken_off_the_model_alone() -> None:
 
 def test_shares_have_wilson_intervals() -> None:
     event = EventScores([0.1, 0.2, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
-    found = at_cutoff(event, 0.5)
+    result = at_cutoff(event, 0.5)
     for interval, hits, rows in (
-        (found.share_called, 3, 5),
-        (found.precision, 2, 3),
-        (found.sensitivity, 2, 3),
-        (found.specificity, 1, 2),
+        (result.share_called, 3, 5),
+        (result.precision, 2, 3),
+        (result.sensitivity, 2, 3),
+        (result.specificity, 1, 2),
     ):
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx(
@@ -156,8 +156,8 @@ def test_the_cutoff_of_the_costs_costs_least_for_true_probabilities(
     event = EventScores(truth, rng.random(200_000) < truth)
     costs = []
     for t in MESH:
-        found = at_cutoff(event, float(t))
-        costs.append(1.0 * found.in_vain + 4.0 * found.missed)
+        result = at_cutoff(event, float(t))
+        costs.append(1.0 * result.in_vain + 4.0 * result.missed)
     assert MESH[int(np.argmin(costs))] == pytest.approx(cutoff_of_costs(1, 4), abs=0.02)
 
 
@@ -177,8 +177,8 @@ def test_limits_of_net_benefit(rng: np.random.Generator) -> None:
 def test_ranges_of_use_end_where_they_end() -> None:
     # Above 0.5 it calls nobody; below 0.2 it calls everybody; between, the right ones.
     event = EventScores([0.2] * 60 + [0.5] * 40, [0] * 60 + [1] * 40)
-    found = decision_curve(event, MESH)
-    ((first, last),) = found.useful()
+    result = decision_curve(event, MESH)
+    ((first, last),) = result.useful()
     assert first == pytest.approx(0.21)
     assert last == pytest.approx(0.5)
 
@@ -199,8 +199,8 @@ def test_its_interval_holds_the_truth_in_93_to_97_of_100(n_rows: int) -> None:
     for seed in range(sets):
         rng = np.random.default_rng([seed, n_rows])
         truth = rng.beta(1.2, 2.5, n_rows)
-        found = decision_curve(EventScores(shrunk(truth), rng.random(n_rows) < truth), cutoffs)
-        held += (found.low <= gain) & (gain <= found.high)
+        result = decision_curve(EventScores(shrunk(truth), rng.random(n_rows) < truth), cutoffs)
+        held += (result.low <= gain) & (gain <= result.high)
     assert (held / sets > 0.915).all()
     assert (held / sets < 0.985).all()
 
@@ -211,23 +211,23 @@ def test_its_interval_holds_the_truth_in_93_to_97_of_100(n_rows: int) -> None:
 @given(event_data())
 def test_risk_and_coverage_are_those_of_a_loop(case: EventCase) -> None:
     event = EventScores(case.scores, case.hits)
-    found, area = risk_coverage(event), 0.0
-    for place, score in enumerate(found.score.tolist()):
+    result, area = risk_coverage(event), 0.0
+    for place, score in enumerate(result.score.tolist()):
         kept = [h for s, h in zip(event.scores, event.hits, strict=True) if s >= score]
-        assert found.coverage[place] == pytest.approx(len(kept) / event.n_samples, abs=1e-12)
-        assert found.accuracy[place] == pytest.approx(sum(kept) / len(kept), abs=1e-12)
+        assert result.coverage[place] == pytest.approx(len(kept) / event.n_samples, abs=1e-12)
+        assert result.accuracy[place] == pytest.approx(sum(kept) / len(kept), abs=1e-12)
     for score in event.scores.tolist():
         kept = [h for s, h in zip(event.scores, event.hits, strict=True) if s >= score]
         area += (1 - sum(kept) / len(kept)) / event.n_samples
-    assert found.aurc == pytest.approx(area, abs=1e-10)
+    assert result.aurc == pytest.approx(area, abs=1e-10)
 
 
 def test_the_lowest_threshold_for_an_accuracy() -> None:
-    found = risk_coverage(EventScores([0.9, 0.8, 0.7, 0.6], [1, 0, 1, 1]))
+    result = risk_coverage(EventScores([0.9, 0.8, 0.7, 0.6], [1, 0, 1, 1]))
     # 1, 1/2, 2/3, 3/4
-    assert found.lowest_for(0.7) == 3
-    assert found.lowest_for(0.8) == 0
-    assert found.lowest_for(0.0) == 3
+    assert result.lowest_for(0.7) == 3
+    assert result.lowest_for(0.8) == 0
+    assert result.lowest_for(0.0) == 3
     assert risk_coverage(EventScores([0.9], [0])).lowest_for(0.5) is None
 
 
@@ -246,8 +246,8 @@ def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(
         for s, h, f in zip(scores, hits, fold, strict=True):
             if f == number and reached and s >= min(reached):
                 kept, right = kept + 1, right + int(h)
-    found = out_of_fold_accuracy(event, 0.6, fold)
-    assert (found.rows, found.right, found.n_samples) == (kept, right, 60)
+    result = out_of_fold_accuracy(event, 0.6, fold)
+    assert (result.rows, result.right, result.n_samples) == (kept, right, 60)
     assert (
         out_of_fold_accuracy(EventScores([0.5] * 4, [0] * 4), 0.9, np.array([0, 1] * 2)).rows == 0
     )
@@ -287,14 +287,14 @@ def test_groups_are_counted_as_sets_of_their_own(
 ) -> None:
     event = EventScores(case.scores, case.hits)
     places = np.arange(event.n_samples) % n_groups
-    for k, found in enumerate(at_cutoff_by_group(event, cutoff, places, n_groups=n_groups + 1)):
+    for k, result in enumerate(at_cutoff_by_group(event, cutoff, places, n_groups=n_groups + 1)):
         mine = places == k
         if not mine.any():
-            assert found is None
+            assert result is None
             continue
-        assert found is not None
+        assert result is not None
         alone = at_cutoff(event.rows(mine), cutoff)
-        assert vars(found) == vars(alone)
+        assert vars(result) == vars(alone)
 
 
 def test_the_net_benefit_of_a_count_is_that_of_the_curve() -> None:
@@ -314,20 +314,20 @@ def test_groups_that_are_none_are_refused(places: list[int]) -> None:
 
 def test_costs_in_all_beside_calling_none_and_all() -> None:
     # Called at 0.4: rows 2 to 4, one of them in vain; one event of three is missed.
-    found = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9, 0.2], [0, 0, 1, 1, 1]), 0.4)
-    costs = found.cost(1.5, 4)
+    result = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9, 0.2], [0, 0, 1, 1, 1]), 0.4)
+    costs = result.cost(1.5, 4)
     assert (costs.acting, costs.nobody, costs.everybody) == (1.5 * 1 + 4 * 1, 4 * 3, 1.5 * 2)
     with pytest.raises(CalibrationInputError, match="alarm"):
-        found.cost(0, 1)
+        result.cost(0, 1)
 
 
 @given(event_data(), st.floats(0.01, 0.99), st.floats(0, 1))
 def test_costs_are_those_of_the_mean(case: EventCase, cutoff: float, miss: float) -> None:
     event, alarm, miss = EventScores(case.scores, case.hits), 1.0, 0.1 + miss
-    found = at_cutoff(event, cutoff).cost(alarm, miss)
+    result = at_cutoff(event, cutoff).cost(alarm, miss)
     (acting,) = event.n_samples * mean_cost(event, [cutoff], alarm=alarm, miss=miss)
-    assert found.acting == pytest.approx(acting)
-    assert at_cutoff(event, 0.0).cost(alarm, miss).acting == pytest.approx(found.everybody)
+    assert result.acting == pytest.approx(acting)
+    assert at_cutoff(event, 0.0).cost(alarm, miss).acting == pytest.approx(result.everybody)
 
 
 def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
@@ -336,7 +336,7 @@ def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
     route = rng.integers(2, size=900)
     hits = rng.random(900) < np.where(language == 5, 0.55, 0.95)
     event = EventScores(scores, hits.astype(int))
-    found = group_accuracies(event, 0.3, 0.95, [language, route, np.zeros(900, dtype=int)])
+    result = group_accuracies(event, 0.3, 0.95, [language, route, np.zeros(900, dtype=int)])
     expected, p_values = [], []
     for which, places in ((0, language), (1, route)):
         for place in sorted({*places.tolist()}):
@@ -346,16 +346,16 @@ def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
             p_values.append(
                 sum(math.comb(n, k) * 0.95**k * 0.05 ** (n - k) for k in range(right + 1))
             )
-    columns = found.grouping, found.place, found.rows, found.right
+    columns = result.grouping, result.place, result.rows, result.right
     assert [*zip(*(column.tolist() for column in columns), strict=True)] == expected
     order = np.argsort(p_values)
     held = 0.0
     for rank, k in enumerate(order.tolist()):  # Holm
         held = max(held, min(1.0, (len(p_values) - rank) * p_values[k]))
-        assert found.adjusted[k] == pytest.approx(held, rel=1e-9)
-    assert found.below().tolist() == [2]
+        assert result.adjusted[k] == pytest.approx(held, rel=1e-9)
+    assert result.below().tolist() == [2]
     low, high = binomial_interval(expected[2][3], expected[2][2])
-    assert (found.accuracy(2).low, found.accuracy(2).high) == pytest.approx((low, high))
+    assert (result.accuracy(2).low, result.accuracy(2).high) == pytest.approx((low, high))
     with pytest.raises(CalibrationInputError, match="wanted"):
         group_accuracies(event, 0.3, 1.5, [])
     assert group_accuracies(event, 2.0, 0.5, [route]).below().size == 0

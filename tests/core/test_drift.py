@@ -44,9 +44,9 @@ def compared(old: Rows, new: Rows, n_draws: int = 300) -> BatchComparison:
 
 def test_values_are_those_of_the_measures() -> None:
     old, new = rows(0, 300), rows(1, 200, slope=1.5)
-    found = compared(old, new)
-    assert [row.key for row in found.rows] == [*COMPARED]
-    for row in found.rows:
+    result = compared(old, new)
+    assert [row.key for row in result.rows] == [*COMPARED]
+    for row in result.rows:
         measure = BY_KEY[row.key]
         assert row.reference == pytest.approx(measure(*old), abs=1e-12)
         assert row.new == pytest.approx(measure(*new), abs=1e-12)
@@ -55,7 +55,7 @@ def test_values_are_those_of_the_measures() -> None:
 
 def test_p_values_are_those_of_a_permutation_of_the_rows() -> None:
     (old, was), (new, now) = rows(3, 400), rows(4, 250, slope=1.35)
-    found = compare_batches(tally(old, was), tally(new, now), n_draws=4000)
+    result = compare_batches(tally(old, was), tally(new, now), n_draws=4000)
     scores, hits = np.concatenate([old, new]), np.concatenate([was, now])
     rng = np.random.default_rng(0)
     for key in ("mean_gap", "mean_score", "event_brier"):
@@ -64,22 +64,24 @@ def test_p_values_are_those_of_a_permutation_of_the_rows() -> None:
             order = rng.permutation(scores.size)
             first, rest = order[:400], order[400:]
             drawn.append(measure(scores[rest], hits[rest]) - measure(scores[first], hits[first]))
-        row = found.find(key)
+        row = result.find(key)
         far = np.abs(np.array(drawn) - np.mean(drawn)) >= abs(row.change - np.mean(drawn))
         assert row.p_value == pytest.approx(far.mean(), abs=0.035)
 
 
 def test_what_a_new_frequency_alone_would_show_is_the_weighted_reference() -> None:
     (old, was), (new, now) = rows(5, 500), rows(6, 300, rate=0.4)
-    found = compared((old, was), (new, now))
+    result = compared((old, was), (new, now))
     rate = now.mean()
     weight = np.where(was, rate / was.mean(), (1 - rate) / (1 - was.mean()))
     weight /= weight.sum()
-    assert found.find("mean_score").expected == pytest.approx(weight @ old, abs=1e-12)
-    assert found.find("hit_rate").expected == pytest.approx(rate, abs=1e-12)
-    assert found.find("event_brier").expected == pytest.approx(weight @ (old - was) ** 2, abs=1e-12)
-    assert found.find("auroc").expected == pytest.approx(auroc(old, was), abs=1e-12)
-    assert np.isnan(found.find("hit_rate").beyond)
+    assert result.find("mean_score").expected == pytest.approx(weight @ old, abs=1e-12)
+    assert result.find("hit_rate").expected == pytest.approx(rate, abs=1e-12)
+    assert result.find("event_brier").expected == pytest.approx(
+        weight @ (old - was) ** 2, abs=1e-12
+    )
+    assert result.find("auroc").expected == pytest.approx(auroc(old, was), abs=1e-12)
+    assert np.isnan(result.find("hit_rate").beyond)
 
 
 @pytest.mark.long
@@ -90,16 +92,16 @@ def test_of_a_hundred_like_batches_at_least_95_pass() -> None:
 
 @pytest.mark.long
 def test_drifted_batches_fail_and_the_frequency_is_not_blamed() -> None:
-    found = [compared(rows(k, 1500), rows(1000 + k, 700, slope=1.5)) for k in range(20)]
-    assert all(one.moved for one in found)
-    assert all(one.beyond_the_frequency for one in found)
+    results = [compared(rows(k, 1500), rows(1000 + k, 700, slope=1.5)) for k in range(20)]
+    assert all(one.moved for one in results)
+    assert all(one.beyond_the_frequency for one in results)
 
 
 @pytest.mark.long
 def test_a_new_frequency_alone_is_told_apart() -> None:
-    found = [compared(rows(k, 800), rows(1000 + k, 500, rate=0.45)) for k in range(40)]
-    assert all("hit_rate" in [row.key for row in one.moved] for one in found)
-    assert sum(bool(one.beyond_the_frequency) for one in found) <= 4
+    results = [compared(rows(k, 800), rows(1000 + k, 500, rate=0.45)) for k in range(40)]
+    assert all("hit_rate" in [row.key for row in one.moved] for one in results)
+    assert sum(bool(one.beyond_the_frequency) for one in results) <= 4
 
 
 @pytest.mark.long
@@ -107,11 +109,11 @@ def test_power_is_how_often_such_a_change_is_seen() -> None:
     size, seen, power = 0.09, [], []
     for k in range(60):
         scores, hits = rows(2000 + k, 600)
-        found = compare_batches(
+        result = compare_batches(
             tally(*rows(k, 1000)), tally(np.clip(scores + size, 0, 1), hits), size=size, n_draws=300
         )
-        seen.append(found.find("mean_gap").p_value < 0.05 / len(COMPARED))
-        power.append(found.power)
+        seen.append(result.find("mean_gap").p_value < 0.05 / len(COMPARED))
+        power.append(result.power)
     assert np.mean(power) == pytest.approx(np.mean(seen), abs=0.15)
     assert 0.3 < np.mean(power) < 1
 
@@ -192,34 +194,34 @@ def test_a_batch_without_events_is_compared_with_the_rows_without() -> None:
     old, was = rows(0, 500)
     scores, hits = rows(7, 400)
     alone = scores[~hits]
-    found = compared((old, was), (alone, np.zeros(alone.size, dtype=np.bool_)))
-    assert "auroc" not in [row.key for row in found.rows]
-    assert found.find("mean_score").expected == pytest.approx(old[~was].mean(), abs=1e-12)
-    assert found.find("mean_gap").expected == pytest.approx(old[~was].mean(), abs=1e-12)
-    assert found.find("event_brier").expected == pytest.approx((old[~was] ** 2).mean(), abs=1e-12)
-    assert "hit_rate" in [row.key for row in found.moved]
-    assert (found.beyond_the_frequency, found.cause) == ((), "frequency")
+    result = compared((old, was), (alone, np.zeros(alone.size, dtype=np.bool_)))
+    assert "auroc" not in [row.key for row in result.rows]
+    assert result.find("mean_score").expected == pytest.approx(old[~was].mean(), abs=1e-12)
+    assert result.find("mean_gap").expected == pytest.approx(old[~was].mean(), abs=1e-12)
+    assert result.find("event_brier").expected == pytest.approx((old[~was] ** 2).mean(), abs=1e-12)
+    assert "hit_rate" in [row.key for row in result.moved]
+    assert (result.beyond_the_frequency, result.cause) == ((), "frequency")
 
 
 def test_other_scores_in_a_batch_without_events_are_beyond_its_frequency() -> None:
     scores, hits = rows(7, 800)
     alone = np.sqrt(scores[~hits])
-    found = compared(rows(0, 500), (alone, np.zeros(alone.size, dtype=np.bool_)))
-    assert {"mean_gap", "mean_score"} <= {row.key for row in found.beyond_the_frequency}
-    assert found.cause == "fit"
+    result = compared(rows(0, 500), (alone, np.zeros(alone.size, dtype=np.bool_)))
+    assert {"mean_gap", "mean_score"} <= {row.key for row in result.beyond_the_frequency}
+    assert result.cause == "fit"
 
 
 @pytest.mark.parametrize("outcome", [False, True])
 def test_a_reference_of_one_outcome_expects_nothing(*, outcome: bool) -> None:
     scores, _ = rows(7, 200)
-    found = compared((scores, np.full(200, outcome)), rows(0, 500))
-    assert all(np.isnan([row.expected, row.beyond]).all() for row in found.rows)
+    result = compared((scores, np.full(200, outcome)), rows(0, 500))
+    assert all(np.isnan([row.expected, row.beyond]).all() for row in result.rows)
 
 
 def test_one_row_is_a_batch() -> None:
-    found = compared((np.array([0.3]), np.array([True])), (np.array([0.6]), np.array([False])))
-    assert (found.n_reference, found.n_new) == (1, 1)
-    assert found.find("mean_gap").change == pytest.approx(0.6 - (0.3 - 1))
+    result = compared((np.array([0.3]), np.array([True])), (np.array([0.6]), np.array([False])))
+    assert (result.n_reference, result.n_new) == (1, 1)
+    assert result.find("mean_gap").change == pytest.approx(0.6 - (0.3 - 1))
 
 
 # The rule ---------------------------------------------------------------------------------------
@@ -230,14 +232,14 @@ def test_a_change_that_does_not_matter_is_no_change() -> None:
     new = np.clip(scores + 0.02, 0, 1), hits
     assert "mean_gap" in [row.key for row in compared(old, new).moved]
     for least, moved in ((0.005, True), (0.02, False), (0.05, False)):
-        found = compare_batches(
+        result = compare_batches(
             tally(*old),
             tally(*new),
             n_draws=300,
             rule=Rule(("mean_gap",), least={"mean_gap": least}),
         )
-        assert bool(found.moved) is moved
-        spread = found.rows[0].visible - least
+        assert bool(result.moved) is moved
+        spread = result.rows[0].visible - least
         assert spread == pytest.approx(compared(old, new).find("mean_gap").visible, rel=0.3)
 
 
@@ -264,8 +266,8 @@ def test_a_change_of_the_least_that_matters_is_rarely_rejected() -> None:
         scores, _ = rows(5000 + k, 3000)
         rng = np.random.default_rng(k)
         new = np.minimum(scores + 0.02, 1), rng.random(3000) < np.minimum(scores, 0.98)
-        found = compare_batches(tally(*rows(k, 3000)), tally(*new), n_draws=300, rule=rule)
-        rejected += bool(found.moved)
+        result = compare_batches(tally(*rows(k, 3000)), tally(*new), n_draws=300, rule=rule)
+        rejected += bool(result.moved)
     assert rejected <= 18  # of 200 at 5%, 19 or more in 1 of 100 cases; one-sided it is 2.5%
 
 
@@ -280,8 +282,8 @@ def test_fewer_measures_are_adjusted_for_fewer() -> None:
 def test_a_level_is_that_of_all_measures_together() -> None:
     old, new = tally(*rows(3, 400)), tally(*rows(4, 250, slope=1.3))
     for level in (0.01, 0.2):
-        found = compare_batches(old, new, n_draws=2000, rule=Rule(level=level))
-        assert found.moved == tuple(row for row in found.rows if row.adjusted < level)
+        result = compare_batches(old, new, n_draws=2000, rule=Rule(level=level))
+        assert result.moved == tuple(row for row in result.rows if row.adjusted < level)
     assert (Rule().n_draws, Rule(level=0.01).n_draws) == (2000, 10_000)
 
 
@@ -318,8 +320,8 @@ def test_measures_that_both_batches_lack_are_refused() -> None:
 
 def test_many_rows_are_joined_and_the_values_stay() -> None:
     old, new = rows(8, 30_000), rows(9, 20_000)
-    found = compared(old, new, 100)
-    for row in found.rows:
+    result = compared(old, new, 100)
+    for row in result.rows:
         for value, batch in ((row.reference, old), (row.new, new)):
             assert value == pytest.approx(BY_KEY[row.key](*batch), rel=1e-12)
 

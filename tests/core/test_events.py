@@ -22,8 +22,8 @@ def outcomes(
     probabilities: reference.Table | np.ndarray,
     labels: list[int] | np.ndarray,
 ) -> Result:
-    found = event.outcomes(probabilities, labels)
-    return found.scores.tolist(), found.hits.tolist()
+    result = event.outcomes(probabilities, labels)
+    return result.scores.tolist(), result.hits.tolist()
 
 
 @given(logit_sets())

@@ -21,14 +21,14 @@ def rows(seed: int, n_rows: int, shift: float = 0.0) -> tuple[EventScores, np.nd
 
 
 def test_two_halves_that_drift_oppositely_are_found() -> None:
-    found, whole = 0, 0
+    result, whole = 0, 0
     for k in range(6):
         (old, was), (new, now) = rows(k, 2000), rows(100 + k, 2000, 0.08)
         changes = compare_groups(old, new, [(was, now)], n_draws=500)
-        found += bool(changes.moved.any())
+        result += bool(changes.moved.any())
         both = (tally(one.scores, one.hits) for one in (old, new))
         whole += any(row.key == "mean_gap" for row in compare_batches(*both, n_draws=200).moved)
-    assert (found, whole) == (6, 0)
+    assert (result, whole) == (6, 0)
 
 
 def test_the_figures_are_those_of_a_slow_permutation() -> None:

@@ -28,9 +28,9 @@ from calibcore.grouping import UNKNOWN, Grouping, groupings_of, numbers_of
     ],
 )
 def test_groups_are_named_in_their_order(values: Any, names: tuple[str, ...]) -> None:
-    found = Grouping.of(values)
-    assert found.names == names
-    assert {*found.numbers(values).tolist()} == {*range(len(names))}
+    result = Grouping.of(values)
+    assert result.names == names
+    assert {*result.numbers(values).tolist()} == {*range(len(names))}
 
 
 def test_numbers_are_those_of_a_slow_look_up(rng: np.random.Generator) -> None:

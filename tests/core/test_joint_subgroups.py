@@ -21,23 +21,23 @@ def test_numbers_are_those_of_the_joint_test() -> None:
     shift = np.where(first == 2, 0.1, 0.0)
     hits = rng.random(2_000) < scores + shift
     for k, places in enumerate((first, second)):
-        found, gaps = joint(scores, hits, [first, second], k)
+        result, gaps = joint(scores, hits, [first, second], k)
         for place in range(places.max() + 1):
             where = np.flatnonzero((gaps.grouping == k) & (gaps.place == place))
             if where.size == 0:
                 assert (places == place).sum() < 30
-                assert not found.evaluated[place]
-                assert found.gap_low[place] <= found.mean_gap[place] <= found.gap_high[place]
+                assert not result.evaluated[place]
+                assert result.gap_low[place] <= result.mean_gap[place] <= result.gap_high[place]
                 continue
             at = int(where[0])
-            assert found.adjusted[place] == gaps.adjusted[at]
-            assert (found.gap_low[place], found.gap_high[place]) == (gaps.low[at], gaps.high[at])
-            assert np.isclose(found.mean_gap[place], gaps.gap[at])
-        assert found.n_tests == 6
-    found, gaps = joint(scores, hits, [first, second], 0)
+            assert result.adjusted[place] == gaps.adjusted[at]
+            assert (result.gap_low[place], result.gap_high[place]) == (gaps.low[at], gaps.high[at])
+            assert np.isclose(result.mean_gap[place], gaps.gap[at])
+        assert result.n_tests == 6
+    result, gaps = joint(scores, hits, [first, second], 0)
     worst = gaps.worst()
     assert worst is not None
-    assert (gaps.grouping[worst], gaps.place[worst]) == (0, found.order()[0]) == (0, 2)
+    assert (gaps.grouping[worst], gaps.place[worst]) == (0, result.order()[0]) == (0, 2)
 
 
 def test_a_fault_of_the_whole_is_told_from_one_of_a_group() -> None:
@@ -45,10 +45,10 @@ def test_a_fault_of_the_whole_is_told_from_one_of_a_group() -> None:
     scores, places = rng.uniform(0.2, 0.7, 6_000), np.repeat([0, 1, 2], 2_000)
     # All rows are 10 points off, and the last group by further 15.
     hits = rng.random(6_000) < scores + np.where(places == 2, 0.25, 0.1)
-    found, _ = joint(scores, hits, [places], 0)
-    assert found.off().all()
-    assert found.differs.tolist() == [False, False, True]
-    assert found.order()[0] == 2
+    result, _ = joint(scores, hits, [places], 0)
+    assert result.off().all()
+    assert result.differs.tolist() == [False, False, True]
+    assert result.order()[0] == 2
     # Other groups are off by less than the whole, which is no fault of their own.
     alike, _ = joint(scores, rng.random(6_000) < scores + 0.1, [places], 0)
     assert alike.off().all()
@@ -56,6 +56,6 @@ def test_a_fault_of_the_whole_is_told_from_one_of_a_group() -> None:
 
 
 def test_a_group_of_all_rows_is_not_tested() -> None:
-    found, _ = joint(np.full(100, 0.5), np.arange(100) < 90, [np.zeros(100, dtype=int)], 0)
-    assert not found.evaluated.any()
-    assert found.n_tests == 0
+    result, _ = joint(np.full(100, 0.5), np.arange(100) < 90, [np.zeros(100, dtype=int)], 0)
+    assert not result.evaluated.any()
+    assert result.n_tests == 0

@@ -26,7 +26,7 @@ def named(key: str) -> Measure:
     return next(one for one in METRICS if one.key == key)
 
 
-def made(rng: np.random.Generator, n_samples: int) -> LogitSet:
+def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
     logits = 4 * rng.normal(size=(n_samples, 3))
     return LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
 
@@ -36,7 +36,7 @@ def made(rng: np.random.Generator, n_samples: int) -> LogitSet:
 def test_every_measure_is_that_of_the_audit(
     rng: np.random.Generator, calibrator: Calibrator | None, event: TopR | OneClass | WithinTopR
 ) -> None:
-    split = Split(made(rng, 80), made(rng, 90))
+    split = Split(draw_set(rng, 80), draw_set(rng, 90))
     result = audit(split, event=event, calibrator=calibrator, n_bins=7)
     for measure in METRICS:
         options = Options(n_bins=7)
@@ -62,13 +62,13 @@ def test_scores_alone_have_an_accuracy_as_top_predictions(rng: np.random.Generat
 
 
 def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generator) -> None:
-    split = Split(made(rng, 150), made(rng, 150))
+    split = Split(draw_set(rng, 150), draw_set(rng, 150))
     result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
     keys = ("ece", "ks_error", "accuracy", "mean_gap", "auroc")
     plan = Plan(tuple(named(key) for key in keys), n_resamples=40)
-    found = infer(*sides_of(split.test, result.test, result.of_test), plan)
+    answer = infer(*sides_of(split.test, result.test, result.of_test), plan)
     for key in keys:
-        measure, one = named(key), found.find(key).after
+        measure, one = named(key), answer.find(key).after
         assert one is not None
         alone = Plan((measure,), n_resamples=40)
         cell = table_cell(
@@ -85,11 +85,11 @@ def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generato
 
 
 def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None:
-    rows, event = made(rng, 120), TopR(1)
+    rows, event = draw_set(rng, 120), TopR(1)
     measures = named("ece"), named("nll")
     calibrators: list[Calibrator] = [TemperatureScaling(), HistogramBinning(n_bins=4)]
     for calibrator in calibrators:
-        found = resplit(
+        result = resplit(
             rows,
             event=event,
             calibrator=calibrator,
@@ -107,14 +107,14 @@ def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None
                 for one in measures
             ])  # fmt: skip
         ece = [one for one, _ in wanted if one is not None]
-        cell = found.cell(measures[0])
+        cell = result.cell(measures[0])
         mean = sum(ece) / 4
         assert cell.value == pytest.approx(mean)
         spread = (sum((one - mean) ** 2 for one in ece) / 3) ** 0.5
         assert cell.deviation == pytest.approx(spread)
         assert cell.n_splits == 4
         if calibrator is calibrators[1]:  # a map of scores leaves no class probabilities
-            assert found.cell(measures[1]).value is None
+            assert result.cell(measures[1]).value is None
 
 
 def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
@@ -130,7 +130,7 @@ def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
 
 
 def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:
-    first, second = made(rng, 30), made(rng, 10)
+    first, second = draw_set(rng, 30), draw_set(rng, 10)
     rows, share = pooled(Split(first, second))
     assert share == 0.75
     assert isinstance(rows, LogitSet)

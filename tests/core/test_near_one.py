@@ -45,8 +45,8 @@ def far_logits(draw: st.DrawFn, most: int = 5) -> LogitCase:
 
 
 def of(event: Event, table: NDArray[np.float64], labels: NDArray[Any]) -> float:
-    found = event.outcomes(table, labels)
-    return event_nll(found.scores, found.hits, found.rest)
+    result = event.outcomes(table, labels)
+    return event_nll(result.scores, result.hits, result.rest)
 
 
 @given(far_logits(most=2))
@@ -108,8 +108,8 @@ def test_intervals_of_two_classes_are_those_of_both(
     rows = far_rows(rng, 300, right=right)
     evaluated = audit(Split(rows, rows), event=event, calibrator=TemperatureScaling())
     sides = sides_of(rows, evaluated.test, evaluated.fitted)
-    event_found, found = infer(*sides, Plan(measures=MEASURES, n_resamples=100)).findings
-    for one, other in (event_found.before, found.before), (event_found.after, found.after):
+    event_found, result = infer(*sides, Plan(measures=MEASURES, n_resamples=100)).findings
+    for one, other in (event_found.before, result.before), (event_found.after, result.after):
         assert one is not None
         assert other is not None
         assert one.value == pytest.approx(other.value, rel=1e-9)
@@ -129,12 +129,12 @@ def test_every_road_gives_it(rng: np.random.Generator) -> None:
         crossed.test,
         audit_fitted(None, Split(part, part), event=TopR(1)).test,
     ):
-        found, both = (evaluated.compare(key).after for key in ("event_nll", "nll"))
-        assert found == pytest.approx(both, rel=1e-9)
+        result, both = (evaluated.compare(key).after for key in ("event_nll", "nll"))
+        assert result == pytest.approx(both, rel=1e-9)
     plan = LearningPlan((100, 400), n_draws=2)
     curve = learning_curves(Split(rows, rows), TopR(1), {"none": None}, plan).curve("none")
-    found, both = (curve.points[0].values[0, LEARNED.index(key)] for key in ("event_nll", "nll"))
-    assert found == pytest.approx(both, rel=1e-9)
+    result, both = (curve.points[0].values[0, LEARNED.index(key)] for key in ("event_nll", "nll"))
+    assert result == pytest.approx(both, rel=1e-9)
     kept = TopR(1).outcomes(rows.probabilities, rows.labels).rows(np.arange(0, 400, 2))
     alone = TopR(1).outcomes(part.probabilities, part.labels)
     assert kept.rest is not None
@@ -152,8 +152,8 @@ def test_what_is_certain_keeps_the_floor(rng: np.random.Generator) -> None:
 
 
 def test_scores_that_lose_no_digits_need_nothing_more() -> None:
-    found = TopR(1).outcomes([[1 - 1e-6, 1e-6], [1 - 1e-9, 1e-9]], [1, 0])
-    assert found.rest is None
+    result = TopR(1).outcomes([[1 - 1e-6, 1e-6], [1 - 1e-9, 1e-9]], [1, 0])
+    assert result.rest is None
 
 
 def test_labels_drawn_anew_are_not_spared_what_the_rows_are() -> None:

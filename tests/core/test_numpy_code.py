@@ -35,7 +35,7 @@ MOST_LINES = 60
 """Of code: constants, blank lines and the docstring are none."""
 
 
-def drawn(n_rows: int, seed: int) -> LogitSet:
+def draw_set(n_rows: int, seed: int) -> LogitSet:
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n_rows, 3)) * 3
     labels = (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
@@ -56,22 +56,25 @@ def calibrators() -> dict[str, Calibrator]:
 
 @cache
 def selections_of(key: str, kind: str = "logits") -> CalibratorFile:
-    rows, calibrator = drawn(300, 1), calibrators()[key]
+    rows, calibrator = draw_set(300, 1), calibrators()[key]
     rows = as_probabilities(rows) if kind == "probabilities" else rows
     if isinstance(calibrator, ByGroup):
         groups = WARDS[np.arange(300) % 3]
-        found = audit(rows, calibrator=calibrator, event=OneClass(1), groups=groups)
+        result = audit(rows, calibrator=calibrator, event=OneClass(1), groups=groups)
     else:
-        found = audit(Split(rows, rows), calibrator=calibrator, event=OneClass(1))
-    return CalibratorFile.of(found)
+        result = audit(Split(rows, rows), calibrator=calibrator, event=OneClass(1))
+    return CalibratorFile.of(result)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Run the code of every calibrator, fitted on either kind of table, where nothing else is."""
     folder: Path = tmp_path_factory.mktemp("code")
     wanted = {}
-    for kind, new in (("logits", drawn(80, 2)), ("probabilities", as_probabilities(drawn(80, 2)))):
+    for kind, new in (
+        ("logits", draw_set(80, 2)),
+        ("probabilities", as_probabilities(draw_set(80, 2))),
+    ):
         for key in calibrators():
             kept, name = selections_of(key, kind), f"{kind}_{key}"
             of_scores = isinstance(kept.fitted, FittedScoreMap)
@@ -96,8 +99,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["logits", "probabilities"])
 @pytest.mark.parametrize("key", list(calibrators()))
-def test_the_code_is_the_calibrator(key: str, kind: str, found: dict[str, Any]) -> None:
-    made, wanted = found[f"{kind}_{key}"]
+def test_the_code_is_the_calibrator(key: str, kind: str, results: dict[str, Any]) -> None:
+    made, wanted = results[f"{kind}_{key}"]
     assert_allclose(made, wanted, rtol=0, atol=1e-12)
 
 
@@ -179,9 +182,9 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
     plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(PlattScaling())))
     kept = replace(plain, groups=(ages,))
     new = np.array([39.9, 40, 60, 88, np.nan, -5])
-    found = code_of(kept)(scores[:6], new)
-    assert_allclose(found, kept.apply(scores[:6], new), rtol=0, atol=1e-12)
-    assert_allclose(found, code_of(plain)(scores[:6], [0, 1, 2, 2, 9, 0]), rtol=0, atol=1e-12)
+    result = code_of(kept)(scores[:6], new)
+    assert_allclose(result, kept.apply(scores[:6], new), rtol=0, atol=1e-12)
+    assert_allclose(result, code_of(plain)(scores[:6], [0, 1, 2, 2, 9, 0]), rtol=0, atol=1e-12)
     assert kept.unfitted(new).tolist() == [False] * 4 + [True, False]
     with pytest.raises(ValueError, match="a group for each score"):
         code_of(kept)(scores[:6], new[:5])
@@ -220,7 +223,7 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
 @pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    kept, new = selections_of(key), drawn(80, 2)
+    kept, new = selections_of(key), draw_set(80, 2)
     groups: list[Any] = [["a"] * 80] if kept.needs_groups else []
     names = ("dog", "cat", 'o"wl')
     given: Any = {
@@ -236,14 +239,14 @@ def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str)
 
 
 def test_a_calibrator_of_folds_has_no_code() -> None:
-    found = audit(drawn(100, 1), calibrator=PlattScaling()).crossed
-    assert found is not None
+    result = audit(draw_set(100, 1), calibrator=PlattScaling()).crossed
+    assert result is not None
     with pytest.raises(CalibrationInputError, match=r"FoldedScoreMap\. Expected one of the cat"):
-        numpy_code(CalibratorFile(found))
+        numpy_code(CalibratorFile(result))
 
 
 @pytest.mark.parametrize(
-    ("key", "given", "said"),
+    ("key", "given", "text"),
     [
         ("platt", lambda new: new.probabilities[:, 1] * 100, "scores from 0 to 1"),
         ("platt", lambda new: new.logits, "scores from 0 to 1"),
@@ -256,13 +259,13 @@ def test_a_calibrator_of_folds_has_no_code() -> None:
         ),
     ],
 )
-def test_the_code_refuses_what_does_not_belong(key: str, given: Any, said: str) -> None:
+def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) -> None:
     calibrate = code_of(selections_of(key))
-    with pytest.raises(ValueError, match=said):
-        calibrate(given(drawn(80, 2)))
+    with pytest.raises(ValueError, match=text):
+        calibrate(given(draw_set(80, 2)))
     if key == "temperature":
         with pytest.raises(ValueError, match="in this order"):
-            calibrate(drawn(80, 2).logits, ('o"wl', "dog", "cat"))
+            calibrate(draw_set(80, 2).logits, ('o"wl', "dog", "cat"))
 
 
 @pytest.mark.parametrize("key", ["temperature", "by_group"])

@@ -33,15 +33,15 @@ def selections_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, 
         table, new = (part / part.sum(axis=1, keepdims=True) for part in (table, new))
     method = next(one for one in CATALOGUE if one.key == key)
     rows, labels = table[:1500], data["labels_calibration"][:1500]
-    found = audit(rows, labels, calibrator=method.make(), event=OneClass(1))
-    return CalibratorFile.of(found), new
+    result = audit(rows, labels, calibrator=method.make(), event=OneClass(1))
+    return CalibratorFile.of(result), new
 
 
 def run(kept: CalibratorFile, values: Floats) -> Floats:
     session = onnxruntime.InferenceSession(onnx_model(kept).SerializeToString())
     (name,) = (one.name for one in session.get_inputs())
-    (found,) = session.run(["calibrated"], {name: values})
-    return np.asarray(found)
+    (result,) = session.run(["calibrated"], {name: values})
+    return np.asarray(result)
 
 
 def scores() -> Floats:
@@ -72,8 +72,8 @@ def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
         IsotonicCalibration(interpolate=True),
         SplineCalibration(),
     ):
-        found = audit(fit, rng.random(400) < fit, calibrator=calibrator)
-        kept = CalibratorFile.of(found)
+        result = audit(fit, rng.random(400) < fit, calibrator=calibrator)
+        kept = CalibratorFile.of(result)
         values = np.concatenate([np.unique(fit), np.nextafter(np.unique(fit), 0)])
         np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
 
@@ -92,13 +92,13 @@ def test_one_that_has_no_model_is_refused(key: str) -> None:
     rng = np.random.default_rng(0)
     drawn, groups = rng.random(300), np.arange(300) % 2
     if key in {"by_group", "multicalibration"}:
-        found = audit(drawn, rng.random(300) < drawn, calibrator=key, groups=groups)
+        result = audit(drawn, rng.random(300) < drawn, calibrator=key, groups=groups)
     else:
         logits = np.stack([drawn, 1 - drawn], axis=1)
-        found = audit(logits, (rng.random(300) < drawn).astype(int), calibrator=key)
-    assert not has_model(found.fitted)
+        result = audit(logits, (rng.random(300) < drawn).astype(int), calibrator=key)
+    assert not has_model(result.fitted)
     with pytest.raises(CalibrationInputError) as refused:
-        onnx_model(CalibratorFile.of(found))
+        onnx_model(CalibratorFile.of(result))
     assert refused.value.field == "calibrator"
     assert not refused.value.actual.startswith("Fitted")
 
@@ -169,7 +169,7 @@ def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
         "assert not any(name.startswith(('calibcore', 'scipy')) for name in sys.modules)\n"
     )
     subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, check=True)
-    with np.load(tmp_path / "found.npz") as found:
-        assert {*found} == {*WRITTEN}
+    with np.load(tmp_path / "found.npz") as result:
+        assert {*result} == {*WRITTEN}
         for key, want in wanted.items():
-            np.testing.assert_allclose(found[key], want, rtol=0, atol=1e-12, err_msg=key)
+            np.testing.assert_allclose(result[key], want, rtol=0, atol=1e-12, err_msg=key)

@@ -20,7 +20,7 @@ from tests.core.calibrators.test_contract import OF_CLASSES, named
 SLOW = ("beta_ensemble", "dirichlet", "gaussian_process", "matrix")
 
 
-def made(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
+def draw_rows(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
     """Draw logits with labels; with ties, from few values."""
     rng = np.random.default_rng(seed)
     shape = int(rng.integers(40, 120)), int(rng.integers(2, 6))
@@ -41,7 +41,7 @@ def test_a_fit_depends_on_no_order_and_on_nothing_added_to_a_row(
     for seed in range(2 if method.key in SLOW or options else 8):
         # Which of two equal scores has the first rank is settled by the classes' numbers.
         tied = seed % 2 == 1 and method.key != "per_rank"
-        logits, labels = made(seed, tied=tied)
+        logits, labels = draw_rows(seed, tied=tied)
         rng = np.random.default_rng(seed)
         rows, classes = rng.permutation(len(labels)), rng.permutation(logits.shape[1])
         number = np.argsort(classes)
@@ -58,7 +58,7 @@ def test_a_fit_depends_on_no_order_and_on_nothing_added_to_a_row(
 @given(st.integers(0, 10_000))
 def test_measures_do_not_depend_on_the_order_of_classes(seed: int) -> None:
     rounded = seed % 2 == 1
-    logits, labels = made(seed, tied=True)
+    logits, labels = draw_rows(seed, tied=True)
     likeliest = np.sort(logits, axis=1)[:, -1:]
     alone = np.count_nonzero(logits == likeliest, axis=1) == 1  # else which is first decides
     alone[0] = True
@@ -83,8 +83,8 @@ def test_measures_do_not_depend_on_the_order_of_classes(seed: int) -> None:
         assert moved.ks_error == pytest.approx(curves.ks_error, abs=1e-12)
         assert moved.fractile.size == curves.fractile.size
         if 0 < here.hits.sum() < here.hits.size:
-            found = metrics.auroc(there.scores, there.hits)
-            assert found == pytest.approx(metrics.auroc(here.scores, here.hits), abs=1e-12)
+            result = metrics.auroc(there.scores, there.hits)
+            assert result == pytest.approx(metrics.auroc(here.scores, here.hits), abs=1e-12)
 
 
 @given(st.integers(0, 10_000))
@@ -93,6 +93,6 @@ def test_ensemble_temperature_keeps_the_order_where_a_model_knows_nothing(seed: 
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(60, 4))
     for labels in (logits.argmin(axis=1), rng.integers(0, 4, 60)):
-        found = EnsembleTemperatureScaling().fit(logits, labels).predict_proba(logits)
-        assert np.array_equal(found.argmax(axis=1), softmax(logits).argmax(axis=1))
-        assert_allclose(found.sum(axis=1), 1)
+        result = EnsembleTemperatureScaling().fit(logits, labels).predict_proba(logits)
+        assert np.array_equal(result.argmax(axis=1), softmax(logits).argmax(axis=1))
+        assert_allclose(result.sum(axis=1), 1)

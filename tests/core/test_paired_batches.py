@@ -37,23 +37,23 @@ def change(key: str, old: EventScores, new: EventScores, swapped: NDArray[np.boo
 
 def test_values_are_those_of_the_measures() -> None:
     old, new = scored(0, 3_000, flipped=0.02)
-    found = compare_pairs(old, new, n_draws=100)
-    assert [row.key for row in found.rows] == [*COMPARED]
-    for row in found.rows:
+    result = compare_pairs(old, new, n_draws=100)
+    assert [row.key for row in result.rows] == [*COMPARED]
+    for row in result.rows:
         assert row.reference == pytest.approx(value(row.key, old.scores, old.hits), abs=1e-12)
         assert row.new == pytest.approx(value(row.key, new.scores, new.hits), abs=1e-12)
         if row.interval is not None:
             assert row.interval.low <= row.change <= row.interval.high
-    assert found.changed_outcomes == np.count_nonzero(old.hits != new.hits)
-    assert found.n_new == found.n_reference == 3_000
+    assert result.changed_outcomes == np.count_nonzero(old.hits != new.hits)
+    assert result.n_new == result.n_reference == 3_000
 
 
 def test_p_values_are_those_of_swaps_in_a_loop() -> None:
     old, new = scored(3, 150, shift=0.03, flipped=0.05)
-    found = compare_pairs(old, new, n_draws=4000)
+    result = compare_pairs(old, new, n_draws=4000)
     rng, still = np.random.default_rng(0), np.zeros(150, dtype=np.bool_)
     drawn = [rng.random(150) < 0.5 for _ in range(1500)]
-    for row in found.rows:
+    for row in result.rows:
         seen = abs(change(row.key, old, new, still)) * (1 - 1e-9)
         far = [abs(change(row.key, old, new, swapped)) >= seen for swapped in drawn]
         assert row.p_value == pytest.approx(np.mean(far), abs=0.035), row.key
@@ -61,38 +61,38 @@ def test_p_values_are_those_of_swaps_in_a_loop() -> None:
 
 def test_p_values_are_those_of_all_swaps_of_a_few_pairs() -> None:
     old, new = scored(11, 8, noise=0.5, shift=0.4)
-    found = compare_pairs(old, new, n_draws=20_000)
+    result = compare_pairs(old, new, n_draws=20_000)
     ways = [np.array(way) for way in product([False, True], repeat=8)]
     for key in ("mean_score", "event_brier", "ks_error", "auroc"):
         seen = abs(change(key, old, new, ways[0])) - 1e-12
         share = np.mean([abs(change(key, old, new, way)) >= seen for way in ways])
-        assert found.find(key).p_value == pytest.approx(share, abs=0.015), key
+        assert result.find(key).p_value == pytest.approx(share, abs=0.015), key
 
 
 def test_what_outcomes_do_not_explain_is_tested_by_swaps_of_the_scores() -> None:
     old, new = scored(5, 120, shift=0.04, flipped=0.1)
-    found = compare_pairs(old, new, n_draws=4000)
+    result = compare_pairs(old, new, n_draws=4000)
     turned, rng = EventScores(old.scores, new.hits), np.random.default_rng(1)
     drawn, still = [rng.random(120) < 0.5 for _ in range(1500)], np.zeros(120, dtype=np.bool_)
     p_values = {}
-    for row in found.rows:
+    for row in result.rows:
         assert row.expected == pytest.approx(value(row.key, old.scores, new.hits), abs=1e-12)
         seen = abs(change(row.key, turned, new, still)) * (1 - 1e-9)
         far = [abs(change(row.key, turned, new, swapped)) >= seen for swapped in drawn]
         p_values[row.key] = np.mean(far)
-    assert np.isnan(found.find("hit_rate").beyond)
+    assert np.isnan(result.find("hit_rate").beyond)
     smallest = min(p_values, key=lambda key: p_values[key])
-    assert found.find(smallest).beyond == pytest.approx(6 * p_values[smallest], abs=0.1)
+    assert result.find(smallest).beyond == pytest.approx(6 * p_values[smallest], abs=0.1)
 
 
 def test_intervals_are_those_of_pairs_drawn_in_a_loop() -> None:
     old, new = scored(6, 150, shift=0.1, flipped=0.05)
-    found = compare_pairs(old, new, n_draws=4000)
+    result = compare_pairs(old, new, n_draws=4000)
     rng, still = np.random.default_rng(2), np.zeros(150, dtype=np.bool_)
     drawn = [rng.integers(150, size=150) for _ in range(1500)]
     for key in ("mean_gap", "event_brier", "event_nll", "auroc", "hit_rate"):
         changes = [change(key, old.rows(places), new.rows(places), still) for places in drawn]
-        interval = found.find(key).interval
+        interval = result.find(key).interval
         assert interval is not None
         near = 0.15 * float(np.std(changes))
         ends = np.quantile(changes, [0.025, 0.975])
@@ -103,10 +103,10 @@ def test_bundles_of_pairs_say_the_same_as_pairs() -> None:
     """Beyond 2,000 pairs: of a mean the normal interval, and the two tails of a sign test."""
     n_rows = 3 * MOST_UNITS + 1_234
     old, new = scored(7, n_rows, shift=0.002)
-    found = compare_pairs(old, new)
+    result = compare_pairs(old, new)
     steps = new.scores - old.scores
     half = 1.96 * steps.std() / np.sqrt(n_rows)
-    row = found.find("mean_score")
+    row = result.find("mean_score")
     assert row.interval is not None
     ends = [steps.mean() - half, steps.mean() + half]
     assert [row.interval.low, row.interval.high] == pytest.approx(ends, abs=0.12 * half)
@@ -118,12 +118,12 @@ def test_bundles_of_pairs_say_the_same_as_pairs() -> None:
 
 def test_joined_scores_show_the_change_of_the_measures() -> None:
     old, new = scored(8, 4_000, noise=0.5, shift=0.5)
-    found = compare_pairs(old, new, n_draws=200)
+    result = compare_pairs(old, new, n_draws=200)
     for key in ("auroc", "event_nll", "mean_gap"):
-        row = found.find(key)
+        row = result.find(key)
         assert row.interval is not None
         assert row.interval.low < row.change < row.interval.high
-    assert found.find("ks_error").p_value < 0.01
+    assert result.find("ks_error").p_value < 0.01
 
 
 @pytest.mark.long
@@ -158,22 +158,22 @@ def test_power_is_how_often_such_a_change_is_seen() -> None:
     for k in range(60):
         old, new = scored(200 + k, 400)
         raised = EventScores(np.clip(new.scores + size, 0, 1), new.hits)
-        found = compare_pairs(old, raised, size=size, n_draws=300)
-        seen.append(found.find("mean_gap").p_value < 0.05 / 6)
-        power.append(found.power)
+        result = compare_pairs(old, raised, size=size, n_draws=300)
+        seen.append(result.find("mean_gap").p_value < 0.05 / 6)
+        power.append(result.power)
     assert np.mean(power) == pytest.approx(np.mean(seen), abs=0.15)
     assert 0.3 < np.mean(power) < 1
 
 
 def test_outcomes_that_are_the_same_are_not_tested() -> None:
     old, new = scored(9, 300, shift=0.3)
-    found = compare_pairs(old, new, n_draws=500)
-    rate = found.find("hit_rate")
+    result = compare_pairs(old, new, n_draws=500)
+    rate = result.find("hit_rate")
     assert (rate.change, rate.p_value, rate.adjusted, rate.visible) == (0, 1, 1, 0)
-    assert found.changed_outcomes == 0
-    assert all(np.isnan([row.expected, row.beyond]).all() for row in found.rows)
+    assert result.changed_outcomes == 0
+    assert all(np.isnan([row.expected, row.beyond]).all() for row in result.rows)
     # Of seven measures six are tested, which Holm counts.
-    score = found.find("mean_score")
+    score = result.find("mean_score")
     assert score.adjusted == pytest.approx(6 * score.p_value)
 
 
@@ -181,32 +181,32 @@ def test_new_outcomes_alone_explain_what_they_change() -> None:
     old, _ = scored(10, 800)
     rng = np.random.default_rng(0)
     later = EventScores(old.scores, old.hits | (rng.random(800) < 0.1))
-    found = compare_pairs(old, later, n_draws=500)
-    assert "hit_rate" in [row.key for row in found.moved]
-    assert found.beyond_the_frequency == ()
-    assert all(row.expected == row.new for row in found.rows)
+    result = compare_pairs(old, later, n_draws=500)
+    assert "hit_rate" in [row.key for row in result.moved]
+    assert result.beyond_the_frequency == ()
+    assert all(row.expected == row.new for row in result.rows)
 
 
 def test_new_outcomes_do_not_explain_other_scores() -> None:
     old, new = scored(12, 800, shift=0.3)
     rng = np.random.default_rng(0)
     later = EventScores(new.scores, new.hits | (rng.random(800) < 0.1))
-    found = compare_pairs(old, later, n_draws=500)
-    assert {"mean_gap", "mean_score"} <= {row.key for row in found.beyond_the_frequency}
+    result = compare_pairs(old, later, n_draws=500)
+    assert {"mean_gap", "mean_score"} <= {row.key for row in result.beyond_the_frequency}
 
 
 def test_the_same_batch_twice_has_not_changed() -> None:
     old, _ = scored(13, 50)
-    found = compare_pairs(old, old, n_draws=100)
-    assert (found.moved, found.power) == ((), 1)
+    result = compare_pairs(old, old, n_draws=100)
+    assert (result.moved, result.power) == ((), 1)
 
 
 def test_scores_rounded_to_one_side_have_not_changed() -> None:
     old, _ = scored(15, 500)
     down = np.nextafter(old.scores.astype(np.float32), np.float32(0)).astype(np.float64)
-    found = compare_pairs(old, EventScores(down, old.hits), n_draws=300)
-    assert found.find("mean_score").p_value < 0.01
-    assert found.moved == ()
+    result = compare_pairs(old, EventScores(down, old.hits), n_draws=300)
+    assert result.find("mean_score").p_value < 0.01
+    assert result.moved == ()
 
 
 def test_the_same_seed_finds_the_same() -> None:

@@ -76,12 +76,12 @@ def calibrated_nll(sample: str, vector_map: VectorMap) -> float:
     return nll(vector_map.fit(table.logits, table.labels).predict_proba(table.logits), table.labels)
 
 
-def not_above(found: float, limit: float, *, share: float = 1e-6) -> None:
-    assert found <= limit * (1 + share)
+def not_above(result: float, limit: float, *, share: float = 1e-6) -> None:
+    assert result <= limit * (1 + share)
 
 
-def apart(found: Floats, expected: Any) -> float:
-    return float(np.abs(found - np.array(expected)).max())
+def apart(result: Floats, expected: Any) -> float:
+    return float(np.abs(result - np.array(expected)).max())
 
 
 # The file ---------------------------------------------------------------------------------------
@@ -146,9 +146,9 @@ def test_a_difference_of_another_size_is_not_allowed() -> None:
 @pytest.mark.parametrize("suffix", EVENTS)
 def test_net_benefit_is_what_dcurves_finds(sample: str, suffix: str) -> None:
     curve = decision_curve(case(sample).events[suffix], CUTOFFS)
-    found = answers(sample, f"net benefit{suffix}")["dcurves"]
-    assert apart(curve.model, found["model"]) < 1e-10
-    assert apart(curve.every, found["every"]) < 1e-10
+    result = answers(sample, f"net benefit{suffix}")["dcurves"]
+    assert apart(curve.model, result["model"]) < 1e-10
+    assert apart(curve.every, result["every"]) < 1e-10
 
 
 @each_sample
@@ -193,12 +193,12 @@ def test_beta(sample: str, parameters: Any) -> None:
     events = case(sample).calibration_events
     expected = answers(sample, f"beta {parameters}")["betacal"]
     fitted = BetaCalibration(parameters).fit(events.scores, events.hits)
-    found = event_nll(fitted.predict(events.scores), events.hits)
+    result = event_nll(fitted.predict(events.scores), events.hits)
     if parameters == "ab" and sample in FALLING:
         assert expected["a"] < 0 == fitted.a
-        not_above(found, expected["nll"], share=FALLING[sample])
+        not_above(result, expected["nll"], share=FALLING[sample])
         return
-    not_above(found, expected["nll"])
+    not_above(result, expected["nll"])
     # betacal's search stops early, at an NLL up to 1.6e-5 higher and slopes up to 0.071 off
     assert_allclose([fitted.a, fitted.b], [expected["a"], expected["b"]], rtol=0, atol=0.08)
 
@@ -231,12 +231,12 @@ def test_histogram_equal_width(sample: str, peer: str) -> None:
     expected = answers(sample, "histogram, equal width")[peer]
     assert apart(at(sample, fitted, known=True), expected["calibrated_known"]) < 1e-10
     asked = probes(sample, known=False)
-    found, theirs = fitted.predict(asked), np.array(expected["calibrated"])
+    result, theirs = fitted.predict(asked), np.array(expected["calibrated"])
     empty = fitted.counts[np.searchsorted(fitted.edges[1:-1], asked)] == 0
-    assert apart(found[~empty], theirs[~empty]) < 1e-10
+    assert apart(result[~empty], theirs[~empty]) < 1e-10
     # one probe of all samples, the lowest of fashion_cnn_overconfident
     assert int(empty.sum()) == (sample == "fashion_cnn_overconfident")
-    assert np.abs(found - theirs)[empty].sum() < EMPTY_BIN[peer]
+    assert np.abs(result - theirs)[empty].sum() < EMPTY_BIN[peer]
 
 
 ROWS_AT_EDGES = {"probmetrics": 0.094, "uncertainty-calibration": 0.12}
@@ -270,9 +270,9 @@ def test_bbq(sample: str) -> None:
     fitted = on_events(case(sample), BBQ())
     expected = answers(sample, "BBQ")["netcal"]
     for known, key in ((False, "calibrated"), (True, "calibrated_known")):
-        found, theirs = at(sample, fitted, known=known), np.array(expected[key])
-        assert apart(found, theirs) < 0.59
-        assert float(np.median(np.abs(found - theirs))) < 0.07
+        result, theirs = at(sample, fitted, known=known), np.array(expected[key])
+        assert apart(result, theirs) < 0.59
+        assert float(np.median(np.abs(result - theirs))) < 0.07
 
 
 @each_sample
@@ -330,15 +330,15 @@ def test_temperature(sample: str) -> None:
     for peer, values in answers(sample, job).items():
         tolerance = TEMPERATURE_OFF.get((peer, sample), 1e-4 if peer != "probmetrics" else 1e-7)
         assert_allclose(values["temperature"], fitted.temperature, rtol=tolerance)
-    found = nll(fitted.predict_proba(table.logits), table.labels)
-    not_above(found, best(sample, job))
+    result = nll(fitted.predict_proba(table.logits), table.labels)
+    not_above(result, best(sample, job))
 
 
 @each_sample
 def test_ensemble_temperature(sample: str) -> None:
     table = case(sample).calibration
-    found = calibrated_nll(sample, EnsembleTemperatureScaling())
-    not_above(found, best(sample, "ETS, NLL"))
+    result = calibrated_nll(sample, EnsembleTemperatureScaling())
+    not_above(result, best(sample, "ETS, NLL"))
     fitted = EnsembleTemperatureScaling(loss="squared_error").fit(table.logits, table.labels)
     squared = brier(fitted.predict_proba(table.logits), table.labels)
     not_above(squared, best(sample, "ETS, squared error", "brier"))
@@ -346,22 +346,22 @@ def test_ensemble_temperature(sample: str) -> None:
 
 @each_sample
 def test_vector_scaling(sample: str) -> None:
-    found = calibrated_nll(sample, VectorScaling())
-    not_above(found, best(sample, "vector scaling of centred logits"))
+    result = calibrated_nll(sample, VectorScaling())
+    not_above(result, best(sample, "vector scaling of centred logits"))
 
 
 @each_sample
 def test_vector_scaling_of_log_probabilities(sample: str) -> None:
     vector_map, table = VectorScaling(space="log_probabilities"), case(sample).calibration
-    found = answers(sample, "vector scaling of log-probabilities")
-    if "probmetrics" in found:
-        not_above(calibrated_nll(sample, vector_map), found["probmetrics"]["nll"])
-    if "netcal" in found:
+    result = answers(sample, "vector scaling of log-probabilities")
+    if "probmetrics" in result:
+        not_above(calibrated_nll(sample, vector_map), result["probmetrics"]["nll"])
+    if "netcal" in result:
         # netcal clips p at 2.2e-16, which lowers the NLL of city_country_100 by 1.9e-4, relatively:
         # the same is given to both.
         rows = np.log(clipped(table.probabilities))
         calibrated = vector_map.fit(rows, table.labels).predict_proba(rows)
-        not_above(nll(calibrated, table.labels), found["netcal"]["nll"])
+        not_above(nll(calibrated, table.labels), result["netcal"]["nll"])
 
 
 ROW_MEAN_USED = 0.013
@@ -383,8 +383,8 @@ SMALL = [name for name in NAMES if case(name).n_classes <= 10]
 
 @pytest.mark.parametrize("sample", SMALL)
 def test_matrix_scaling(sample: str) -> None:
-    found = calibrated_nll(sample, MatrixScaling())
-    not_above(found, best(sample, "matrix scaling of centred logits"))
+    result = calibrated_nll(sample, MatrixScaling())
+    not_above(result, best(sample, "matrix scaling of centred logits"))
 
 
 @pytest.mark.parametrize("sample", SMALL)
@@ -407,8 +407,8 @@ def objective(one: Case, vector_map: VectorMap) -> float:
 @pytest.mark.parametrize("sample", [name for name in SMALL if case(name).n_classes > 2])
 def test_dirichlet_with_l2(sample: str) -> None:
     expected = answers(sample, "Dirichlet, L2")["scikit-learn"]
-    found = objective(case(sample), DirichletScaling(l2=expected["l2"]))
-    not_above(found, expected["objective"])
+    result = objective(case(sample), DirichletScaling(l2=expected["l2"]))
+    not_above(result, expected["objective"])
 
 
 @each_sample

@@ -136,24 +136,24 @@ def test_outcomes_are_drawn_among_the_rows() -> None:
 
 
 def test_tests_hold_their_size_and_have_power() -> None:
-    rejected, found = 0, 0
+    rejected, result = 0, 0
     for seed in range(60):
         scores, hits, share = _enriched(seed)
         rejected += audit(scores, hits, prevalence=share).verdict.before.detected
         if seed < 10:
-            found += audit(scores, hits, prevalence=share / 2).verdict.before.detected
+            result += audit(scores, hits, prevalence=share / 2).verdict.before.detected
             wrong = np.clip(scores * 1.3, 0, 1)
-            found += audit(wrong, hits, prevalence=share).verdict.before.detected
+            result += audit(wrong, hits, prevalence=share).verdict.before.detected
     assert rejected <= 8
     # Scores meant for the share among the rows are right at any stated share; others are not.
-    assert 10 <= found <= 13
+    assert 10 <= result <= 13
 
 
 def test_intervals_of_what_is_stated_have_no_length() -> None:
     scores, hits, share = _enriched()
     result = audit(scores, hits, prevalence=share, calibrator="platt")
-    found = result.intervals("hit_rate", "mean_gap", "ks_error", n_resamples=60, most=200)
-    rate, gap = found.find("hit_rate").before, found.find("mean_gap").before
+    answer = result.intervals("hit_rate", "mean_gap", "ks_error", n_resamples=60, most=200)
+    rate, gap = answer.find("hit_rate").before, answer.find("mean_gap").before
     assert rate is not None
     assert gap is not None
     assert rate.interval.high - rate.interval.low < 1e-6
@@ -199,16 +199,16 @@ def test_an_estimated_share_is_where_the_algorithm_of_saerens_ends(*, weighted: 
     for _ in range(5000):
         moved = [share / 0.4 * s / (share / 0.4 * s + (1 - share) / 0.6 * (1 - s)) for s in scores]
         share = math.fsum(w * m for w, m in zip(weights, moved, strict=True)) / math.fsum(weights)
-    found = estimated_prevalence(scores, 0.4, sample_weight=weights if weighted else None)
-    assert found == pytest.approx(share, abs=1e-9)
+    result = estimated_prevalence(scores, 0.4, sample_weight=weights if weighted else None)
+    assert result == pytest.approx(share, abs=1e-9)
 
 
 def test_an_estimated_share_is_near_the_true_one() -> None:
     rng = np.random.default_rng(1)
     hits = rng.random(40_000) < 0.1
     logits = rng.normal(np.where(hits, 1.0, -1.0), 1.0)  # as 1 / (1 + exp(-2 x)) of half events
-    found = estimated_prevalence(1 / (1 + np.exp(-2 * logits)), 0.5)
-    assert found == pytest.approx(hits.mean(), abs=0.006)
+    result = estimated_prevalence(1 / (1 + np.exp(-2 * logits)), 0.5)
+    assert result == pytest.approx(hits.mean(), abs=0.006)
 
 
 def test_the_interval_of_a_share_is_where_a_slow_likelihood_falls_by_1_92() -> None:
@@ -220,12 +220,12 @@ def test_the_interval_of_a_share_is_where_a_slow_likelihood_falls_by_1_92() -> N
         return math.fsum(math.log(share * s / 0.4 + (1 - share) * (1 - s) / 0.6) for s in repeated)
 
     best = log_likelihood(estimated_prevalence(repeated, 0.4))
-    found = prevalence_interval(scores, 0.4, sample_weight=frequency_weights(times))
-    assert 0 < found.low < found.high < 1
-    for end in (found.low, found.high):
+    result = prevalence_interval(scores, 0.4, sample_weight=frequency_weights(times))
+    assert 0 < result.low < result.high < 1
+    for end in (result.low, result.high):
         assert best - log_likelihood(end) == pytest.approx(1.959963984540054**2 / 2, abs=1e-6)
     equal = prevalence_interval(repeated, 0.4, sample_weight=[7.0] * len(repeated))
-    assert (equal.low, equal.high) == pytest.approx((found.low, found.high), abs=1e-9)
+    assert (equal.low, equal.high) == pytest.approx((result.low, result.high), abs=1e-9)
     few = prevalence_interval([0.1, 0.2], 0.5)
     assert few.low == 0
     assert few.high > 0.5
@@ -243,8 +243,8 @@ def test_intervals_of_a_share_hold_it(share: float, n_rows: int) -> None:
             taken = rng.random(n_rows) < chance
             logits, weights = logits[taken], 1 / chance[taken]
         scores = 1 / (1 + np.exp(-2 * logits))
-        found = prevalence_interval(scores, 0.5, sample_weight=weights)
-        held.append(found.low <= share <= found.high)
+        result = prevalence_interval(scores, 0.5, sample_weight=weights)
+        held.append(result.low <= share <= result.high)
     assert 0.92 <= np.mean(held) <= 0.99
 
 

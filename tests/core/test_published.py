@@ -181,8 +181,8 @@ def test_spline_with_two_knots_by_hand() -> None:
     paper = SplineCalibration(n_knots=2, constrained=False)
     fitted = paper.fit([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 0])
     # Each score less 0.2; between them straight lines, outside them constant, never below 0
-    found = fitted.predict([0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9])
-    assert found.tolist() == pytest.approx([0.0, 0.0, 0.2, 0.3, 0.4, 0.6, 0.6], abs=1e-14)
+    result = fitted.predict([0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9])
+    assert result.tolist() == pytest.approx([0.0, 0.0, 0.2, 0.3, 0.4, 0.6, 0.6], abs=1e-14)
     # The paper's text: v = 0, 0, 1/4, 1/4, slope (1/8 + 3/8) / 4 / (20/64) = 0.4 for every score
     text = SplineCalibration(n_knots=2, fit_to="hits", constrained=False).fit(
         [0.2, 0.4, 0.6, 0.8], [0, 0, 1, 0]

@@ -28,20 +28,20 @@ def twice(n_rows: int, seed: int = 1) -> EventScores:
 
 def test_the_parts_of_a_log_loss_that_is_known() -> None:
     # The entropy of an even share is 1/2 on average, the loss of scores so sharpened pi / 2 - 1.
-    found = loss_parts(twice(200_000))
-    assert found.refinement == pytest.approx(0.5, abs=0.004)
-    assert found.calibration == pytest.approx(math.pi / 2 - 1.5, abs=0.002)
-    assert found.share == pytest.approx(found.calibration / found.loss)
-    assert found.losses.keys() == OF_EVENTS.keys()
+    result = loss_parts(twice(200_000))
+    assert result.refinement == pytest.approx(0.5, abs=0.004)
+    assert result.calibration == pytest.approx(math.pi / 2 - 1.5, abs=0.002)
+    assert result.share == pytest.approx(result.calibration / result.loss)
+    assert result.losses.keys() == OF_EVENTS.keys()
 
 
 def test_the_parts_of_a_brier_score_that_is_known() -> None:
     # Refinement: the integral of p (1 - p) is 1/6; calibration: that of (p - s)^2 by a fine sum.
     mesh = (np.arange(1_000_000) + 0.5) / 1_000_000
-    said = mesh**2 / (mesh**2 + (1 - mesh) ** 2)
-    found = loss_parts(twice(200_000), loss="brier")
-    assert found.refinement == pytest.approx(1 / 6, abs=0.002)
-    assert found.calibration == pytest.approx(float(np.mean((mesh - said) ** 2)), abs=0.001)
+    text = mesh**2 / (mesh**2 + (1 - mesh) ** 2)
+    result = loss_parts(twice(200_000), loss="brier")
+    assert result.refinement == pytest.approx(1 / 6, abs=0.002)
+    assert result.calibration == pytest.approx(float(np.mean((mesh - text) ** 2)), abs=0.001)
 
 
 def test_it_is_the_loss_of_fits_that_have_not_seen_the_row() -> None:
@@ -53,18 +53,18 @@ def test_it_is_the_loss_of_fits_that_have_not_seen_the_row() -> None:
         fitted = PlattScaling().fit(rows.scores[others], rows.hits[others])
         after[k] = fitted.predict(rows.scores[k : k + 1])[0]
     for loss, of in (("nll", event_nll), ("brier", event_brier)):
-        found = loss_parts(rows, loss=loss, calibrators=tried, n_folds=3, seed=4)  # type: ignore[arg-type]
-        assert found.losses["platt"] == pytest.approx(of(after, rows.hits), abs=1e-12)
-        assert found.loss == of(rows.scores, rows.hits)
-        assert found.calibrator == "platt"
+        result = loss_parts(rows, loss=loss, calibrators=tried, n_folds=3, seed=4)  # type: ignore[arg-type]
+        assert result.losses["platt"] == pytest.approx(of(after, rows.hits), abs=1e-12)
+        assert result.loss == of(rows.scores, rows.hits)
+        assert result.calibrator == "platt"
 
 
 def test_true_probabilities_have_no_calibration_loss_to_speak_of() -> None:
     rng = np.random.default_rng(2)
     true = rng.random(5_000)
-    found = loss_parts(EventScores(true, rng.random(5_000) < true))
-    assert 0 <= found.calibration < 0.001
-    assert found.loss == found.calibration + found.refinement
+    result = loss_parts(EventScores(true, rng.random(5_000) < true))
+    assert 0 <= result.calibration < 0.001
+    assert result.loss == result.calibration + result.refinement
     nothing = loss_parts(
         EventScores(true, rng.random(5_000) < true), calibrators={"platt": PlattScaling()}
     )
@@ -75,7 +75,7 @@ def test_intervals_of_both_parts_by_hand() -> None:
     rows, tried = twice(300), {"platt": PlattScaling()}
     clusters = np.repeat(np.arange(60), 5)
     for own in (rows, with_design(rows, clusters=clusters)):
-        folds, found = deal_folds(own), loss_parts(own, loss="brier", calibrators=tried)
+        folds, result = deal_folds(own), loss_parts(own, loss="brier", calibrators=tried)
         removed, left, expected = np.empty(300), np.empty(300), np.empty(300)
         for k in range(300):
             others = folds != folds[k]
@@ -85,8 +85,8 @@ def test_intervals_of_both_parts_by_hand() -> None:
             removed[k] = (rows.scores[k] - rows.hits[k]) ** 2 - left[k]
             expected[k] = (rows.scores[k] - after) ** 2
         for values, interval in (
-            (removed, found.calibration_interval),
-            (left, found.refinement_interval),
+            (removed, result.calibration_interval),
+            (left, result.refinement_interval),
         ):
             sums = values - values.mean()
             width = 1.959963984540054
@@ -106,9 +106,9 @@ def test_intervals_of_both_parts_by_hand() -> None:
 @pytest.mark.parametrize("loss", ["nll", "brier"])
 def test_intervals_hold_the_parts(loss: Any) -> None:
     mesh = (np.arange(100_000) + 0.5) / 100_000
-    said = 1 / (1 + np.exp(-1.3 * np.log(mesh / (1 - mesh))))
-    apart = mesh * np.log(mesh / said) + (1 - mesh) * np.log((1 - mesh) / (1 - said))
-    calibration = float(np.mean(apart if loss == "nll" else (mesh - said) ** 2))
+    text = 1 / (1 + np.exp(-1.3 * np.log(mesh / (1 - mesh))))
+    apart = mesh * np.log(mesh / text) + (1 - mesh) * np.log((1 - mesh) / (1 - text))
+    calibration = float(np.mean(apart if loss == "nll" else (mesh - text) ** 2))
     refinement, held = 0.5 if loss == "nll" else 1 / 6, []
     for seed in range(200):
         rng = np.random.default_rng([seed, 9])
@@ -124,25 +124,25 @@ def test_intervals_hold_the_parts(loss: Any) -> None:
 
 def test_where_no_calibrator_lowers_the_loss() -> None:
     rows = EventScores(np.full(40, 0.5), np.tile([0, 1], 20))
-    found = loss_parts(rows, calibrators={"beta": BetaCalibration()})
-    assert found.calibrator == ""
-    assert found.calibration_interval.low == 0
-    spread = found.refinement_interval
-    assert spread.low == pytest.approx(found.refinement) == spread.high  # each row loses ln 2
+    result = loss_parts(rows, calibrators={"beta": BetaCalibration()})
+    assert result.calibrator == ""
+    assert result.calibration_interval.low == 0
+    spread = result.refinement_interval
+    assert spread.low == pytest.approx(result.refinement) == spread.high  # each row loses ln 2
 
 
 def test_of_all_classes() -> None:
     rng = np.random.default_rng(3)
     true = 1.5 * rng.normal(size=(3_000, 4))
     labels = (true + rng.gumbel(size=true.shape)).argmax(axis=1)
-    found = loss_parts(LogitSet(2 * true, labels))
-    assert found.losses.keys() == OF_CLASSES.keys()
+    result = loss_parts(LogitSet(2 * true, labels))
+    assert result.losses.keys() == OF_CLASSES.keys()
     entropy = LogitSet(true, labels).probabilities
     refined = float(-np.mean(np.sum(entropy * np.log(entropy), axis=1)))
-    assert found.refinement == pytest.approx(refined, abs=0.03)
-    assert found.refinement_interval.low < refined < found.refinement_interval.high
-    assert found.calibration_interval.low < found.calibration < found.calibration_interval.high
-    assert found.calibration > 0.05
+    assert result.refinement == pytest.approx(refined, abs=0.03)
+    assert result.refinement_interval.low < refined < result.refinement_interval.high
+    assert result.calibration_interval.low < result.calibration < result.calibration_interval.high
+    assert result.calibration > 0.05
 
 
 def test_calibrators_of_another_kind_are_refused() -> None:

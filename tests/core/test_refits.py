@@ -30,7 +30,7 @@ def test_by_hand(rng: np.random.Generator) -> None:
     assert result.crossed is not None
     measures = tuple(m for m in METRICS if m.key == "event_brier")
     plan = Plan(measures, n_resamples=25, seed=4)
-    found = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
+    answer = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
     draws, after = np.random.default_rng(4), result.test.after.event.scores
     fixed, free = [], []
     for _ in range(25):
@@ -43,43 +43,43 @@ def test_by_hand(rng: np.random.Generator) -> None:
         fixed.append(np.mean((after[drawn] - h) ** 2 - (s - h) ** 2))
         free.append(np.mean((again - h) ** 2 - (s - h) ** 2))
     added = np.var(free, ddof=1) - np.var(fixed, ddof=1)
-    assert found.deviation["event_brier"] == pytest.approx(np.sqrt(max(added, 0)))
-    assert found.shift["event_brier"] == pytest.approx(np.mean(free) - np.mean(fixed))
+    assert answer.deviation["event_brier"] == pytest.approx(np.sqrt(max(added, 0)))
+    assert answer.shift["event_brier"] == pytest.approx(np.mean(free) - np.mean(fixed))
 
 
 def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
     rows, event, calibrator = scored(rng, 400), TopR(1), SplineCalibration(constrained=True)
     result = audit(cross_split(rows), event=event, calibrator=calibrator)
     plan = Plan(SOME, n_resamples=60)
-    found = infer(*sides_of(rows, result.test, result.of_test), plan)
+    answer = infer(*sides_of(rows, result.test, result.of_test), plan)
     wide = Refits({"event_nll": 0.1, "ks_error": 0.0}, {"event_nll": 0.0, "ks_error": 0.01})
-    made = wide.widened(found)
-    was, now = found.find("event_nll").change, made.find("event_nll").change
+    made = wide.widened(answer)
+    was, now = answer.find("event_nll").change, made.find("event_nll").change
     assert isinstance(was, Interval)
     assert isinstance(now, Interval)
     assert now.low < was.low
     assert now.high > was.high
     assert made.find("event_nll").mark == "no evidence"
-    before, moved = found.find("ks_error").change, made.find("ks_error").change
+    before, moved = answer.find("ks_error").change, made.find("ks_error").change
     assert isinstance(before, Interval)
     assert isinstance(moved, Interval)
     assert moved.low == pytest.approx(before.low - 0.01)
-    assert made.find("mean_gap") == found.find("mean_gap")  # what has a sign is known of one fit
-    assert found.find("calibration_slope").change is not None
+    assert made.find("mean_gap") == answer.find("mean_gap")  # what has a sign is known of one fit
+    assert answer.find("calibration_slope").change is not None
     assert made.find("calibration_slope").change is None
     assert made.find("calibration_slope").mark == "not comparable"
-    fewer = Refits({"event_nll": 0.1}, {"event_nll": 0.0}).widened(found)
+    fewer = Refits({"event_nll": 0.1}, {"event_nll": 0.0}).widened(answer)
     assert fewer.find("ks_error").change is None
     assert fewer.find("ks_error").mark == "not comparable"
-    assert made.find("event_nll").before == found.find("event_nll").before
-    assert (found.fits, made.fits) == ("fixed", "repeated")
-    none = Refits({}, {}).widened(found)
+    assert made.find("event_nll").before == answer.find("event_nll").before
+    assert (answer.fits, made.fits) == ("fixed", "repeated")
+    none = Refits({}, {}).widened(answer)
     assert none.fits == "unknown"
-    assert none.find("mean_gap") == found.find("mean_gap")
+    assert none.find("mean_gap") == answer.find("mean_gap")
     for key in ("event_nll", "ks_error"):
         assert none.find(key).change is None
         assert none.find(key).mark is None
-    assert none.find("event_nll").after == found.find("event_nll").after
+    assert none.find("event_nll").after == answer.find("event_nll").after
 
 
 def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> None:
@@ -88,11 +88,11 @@ def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> No
     event, calibrator = OneClass(1), TemperatureScaling()
     result = audit(cross_split(rows), event=event, calibrator=calibrator)
     assert result.crossed is not None
-    found = refit(
+    answer = refit(
         prepare(rows, event), event, calibrator, result.crossed.fold, Plan(SOME, n_resamples=20)
     )
-    assert found.deviation.keys() == {measure.key for measure in SOME}
-    assert found.shift["nll"] > 0  # fits on fewer different rows are worse
+    assert answer.deviation.keys() == {measure.key for measure in SOME}
+    assert answer.shift["nll"] > 0  # fits on fewer different rows are worse
 
 
 def test_rows_that_often_cannot_be_fitted_leave_no_interval(rng: np.random.Generator) -> None:
@@ -101,8 +101,8 @@ def test_rows_that_often_cannot_be_fitted_leave_no_interval(rng: np.random.Gener
     result = audit(cross_split(rows, n_folds=2), event=event, calibrator=PlattScaling())
     assert result.crossed is not None
     plan = Plan(SOME, n_resamples=20)
-    found = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
-    assert (found.deviation, found.shift) == ({}, {})
+    answer = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
+    assert (answer.deviation, answer.shift) == ({}, {})
 
 
 def test_progress_can_end_it(rng: np.random.Generator) -> None:
@@ -132,13 +132,13 @@ def test_some_rows_stand_for_all(rng: np.random.Generator) -> None:
     some = np.sort(np.random.default_rng(0).permutation(4000)[:1000])
     plan, alone = Plan(SOME, n_resamples=30), EventScores(rows.scores[some], rows.hits[some])
     part = rows.scores < 0.6
-    found = refit(prepare(rows, event), event, calibrator, split.fold, plan, part=part, most=1000)
+    result = refit(prepare(rows, event), event, calibrator, split.fold, plan, part=part, most=1000)
     all_rows = refit(prepare(rows, event), event, calibrator, split.fold, plan, part=part)
     for key in ("event_nll", "mean_gap"):
-        assert all_rows.deviation[key] / 3 < found.deviation[key] < 3 * all_rows.deviation[key]
+        assert all_rows.deviation[key] / 3 < result.deviation[key] < 3 * all_rows.deviation[key]
     whole = refit(
         prepare(alone, event), event, calibrator, split.fold[some], plan, part=part[some],
     )  # fmt: skip
     # The same rows, drawn otherwise: a quarter of the variance of a set of their size.
     for key in ("event_nll", "mean_gap"):
-        assert 0.2 < found.deviation[key] / whole.deviation[key] < 1.2
+        assert 0.2 < result.deviation[key] / whole.deviation[key] < 1.2

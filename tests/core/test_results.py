@@ -67,7 +67,7 @@ def test_results_are_shown_in_one_short_line(split: Split[LogitSet], result: Aud
 
 
 def test_an_unknown_key_is_refused_with_the_keys(result: AuditResult) -> None:
-    found = infer(
+    answer = infer(
         SideRows(result.test.before.event),
         SideRows(result.test.after.event),
         Plan(measures=METRICS[:2], n_resamples=20),
@@ -77,4 +77,4 @@ def test_an_unknown_key_is_refused_with_the_keys(result: AuditResult) -> None:
     ):
         result.test.compare("no such key")
     with pytest.raises(CalibrationInputError, match="Expected one of ks_error, kuiper"):
-        found.find("no such key")
+        answer.find("no such key")

@@ -47,8 +47,8 @@ def test_an_audit_of_frequency_weights_is_that_of_the_repeated_rows(*, classes: 
     assert _values(weighted) == _values(again)
     assert weighted.verdict.before.p_value == again.verdict.before.p_value
     keys = "ks_error", "event_brier", "auroc", "hit_rate"
-    found, wanted = (one.intervals(*keys, n_resamples=40) for one in (weighted, again))
-    for one, other in zip(found.findings, wanted.findings, strict=True):
+    result, wanted = (one.intervals(*keys, n_resamples=40) for one in (weighted, again))
+    for one, other in zip(result.findings, wanted.findings, strict=True):
         assert (one.change, one.before, one.after) == (other.change, other.before, other.after)
 
 
@@ -68,9 +68,9 @@ def test_an_audit_of_sampling_weights_weighs_all() -> None:
     assert brier.after == pytest.approx(event_brier(after, HITS[100:], sample_weight=weights))
     assert result.test.compare("certain_misses").before is None
     assert result.n_effective == pytest.approx(weights.sum() ** 2 / (weights @ weights))
-    found = result.intervals("event_brier", "certain_misses", n_resamples=60)
-    assert found.find("certain_misses").before is None
-    assert found.find("event_brier").before is not None
+    answer = result.intervals("event_brier", "certain_misses", n_resamples=60)
+    assert answer.find("certain_misses").before is None
+    assert answer.find("event_brier").before is not None
 
 
 def test_an_audit_of_classes_weighs_their_measures() -> None:
@@ -81,12 +81,12 @@ def test_an_audit_of_classes_weighs_their_measures() -> None:
     )
     shares = np.bincount(LABELS, WEIGHTS) / WEIGHTS.sum()
     assert result.test.commonest == pytest.approx(shares.max())
-    found = result.intervals("nll", "accuracy", "classwise_ks", n_resamples=60)
-    known = found.find("classwise_ks").before
+    answer = result.intervals("nll", "accuracy", "classwise_ks", n_resamples=60)
+    known = answer.find("classwise_ks").before
     assert known is not None
     assert known.value == result.test.compare("classwise_ks").before
     assert np.isnan(known.interval.low)
-    accuracy = found.find("accuracy").before
+    accuracy = answer.find("accuracy").before
     assert accuracy is not None
     assert accuracy.interval.low < accuracy.value < accuracy.interval.high
 
@@ -249,18 +249,18 @@ def test_bins_of_clusters_have_wider_intervals() -> None:
     rng = np.random.default_rng(0)
     scores, hits = np.full(30, 0.4), rng.random(30) < 0.4
     ten = np.repeat(np.arange(30), 10)
-    found = binned_reliability(scores[ten], hits[ten], n_bins=1, clusters=ten)
-    assert found.bins.rows_alike is not None
+    result = binned_reliability(scores[ten], hits[ten], n_bins=1, clusters=ten)
+    assert result.bins.rows_alike is not None
     factor = (1.959964 / t.ppf(0.975, 29)) ** 2
-    assert found.bins.rows_alike[0] == pytest.approx(29 * factor, rel=1e-4)
-    assert found.upper[0] - found.lower[0] > 3 * np.ptp(
+    assert result.bins.rows_alike[0] == pytest.approx(29 * factor, rel=1e-4)
+    assert result.upper[0] - result.lower[0] > 3 * np.ptp(
         [binned_reliability(scores[ten], hits[ten], n_bins=1).lower[0], hits.mean()]
     )
 
 
 def test_clusters_of_certain_outcomes_count_as_rows() -> None:
-    found = binned_reliability([0.9] * 20, [1] * 20, n_bins=1, clusters=np.arange(20) // 5)
-    assert found.lower[0] == pytest.approx(4 / (4 + 1.959964**2), rel=1e-5)  # Wilson, 4 of 4
+    result = binned_reliability([0.9] * 20, [1] * 20, n_bins=1, clusters=np.arange(20) // 5)
+    assert result.lower[0] == pytest.approx(4 / (4 + 1.959964**2), rel=1e-5)  # Wilson, 4 of 4
 
 
 def test_tests_of_clusters_reject_as_rarely_as_they_should() -> None:
@@ -305,9 +305,9 @@ def test_the_band_of_curves_is_by_cluster() -> None:
 @pytest.mark.parametrize("told", [{"sample_weight": WEIGHTS}, {"clusters": CLUSTERS}])
 def test_changes_of_a_cross_validated_audit_have_intervals(told: dict[str, Any]) -> None:
     result = audit(SCORES, HITS, calibrator="platt", **told)
-    found = result.intervals("event_brier", "ks_error", n_resamples=60, most=150)
-    assert found.fits == "repeated"
-    change = found.find("event_brier").change
+    answer = result.intervals("event_brier", "ks_error", n_resamples=60, most=150)
+    assert answer.fits == "repeated"
+    change = answer.find("event_brier").change
     assert change is not None
     value = result.test.compare("event_brier").change
     assert value is not None

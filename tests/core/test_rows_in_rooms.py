@@ -61,8 +61,8 @@ PARTS = ("miscalibration", "discrimination", "nll_miscalibration", "nll_discrimi
 def _parts_of(event: EventScores) -> dict[str, Uncertainty]:
     measures = tuple(one for one in METRICS if one.key in PARTS)
     side = SideRows(event)
-    found = infer(side, side, Plan(measures, n_resamples=200)).findings
-    return {one.key: one.before for one in found if one.before is not None}
+    results = infer(side, side, Plan(measures, n_resamples=200)).findings
+    return {one.key: one.before for one in results if one.before is not None}
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(1500), np.tile([1.0, 1.02], 750)])
@@ -75,10 +75,10 @@ def test_parts_of_equal_weights_are_as_uncertain_as_unweighted(weights: np.ndarr
         design = {"clusters": np.arange(1500)}
     plain, designed = _parts_of(event), _parts_of(with_design(event, **design))
     for key in PARTS:
-        wanted, found = plain[key].interval, designed[key].interval
+        wanted, result = plain[key].interval, designed[key].interval
         length = wanted.high - wanted.low
-        assert found.low == pytest.approx(wanted.low, abs=0.15 * length), key
-        assert found.high == pytest.approx(wanted.high, abs=0.15 * length), key
+        assert result.low == pytest.approx(wanted.low, abs=0.15 * length), key
+        assert result.high == pytest.approx(wanted.high, abs=0.15 * length), key
         wanted_p, found_p = (one[key].reference.p_value for one in (plain, designed))
         assert (found_p < 0.01) == (wanted_p < 0.01), key
 
@@ -87,15 +87,15 @@ def test_parts_of_equal_weights_are_as_uncertain_as_unweighted(weights: np.ndarr
 
 
 def test_groups_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
-    found = group_gaps(SCORES, HITS, [GROUPS, AREAS], sample_weight=COUNTS, n_draws=100)
+    result = group_gaps(SCORES, HITS, [GROUPS, AREAS], sample_weight=COUNTS, n_draws=100)
     again = SCORES[AGAIN], HITS[AGAIN]
     wanted = group_gaps(*again, [GROUPS[AGAIN], AREAS[AGAIN]], n_draws=100)
     for name in ("gap", "low", "high", "adjusted", "beyond", "beyond_adjusted", "rows"):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-12)
+        np.testing.assert_allclose(getattr(result, name), getattr(wanted, name), atol=1e-12)
     by_patient: dict[str, Any] = {"sample_weight": COUNTS, "clusters": PATIENTS}
-    found = group_gaps(SCORES, HITS, [GROUPS], **by_patient, n_draws=100)
+    result = group_gaps(SCORES, HITS, [GROUPS], **by_patient, n_draws=100)
     wanted = group_gaps(*again, [GROUPS[AGAIN]], clusters=PATIENTS[AGAIN], n_draws=100)
-    np.testing.assert_allclose(found.adjusted, wanted.adjusted, atol=1e-12)
+    np.testing.assert_allclose(result.adjusted, wanted.adjusted, atol=1e-12)
     alone = screen_subgroups(SCORES, HITS, GROUPS, n_subgroups=4, **by_patient)
     other = screen_subgroups(*again, GROUPS[AGAIN], n_subgroups=4, clusters=PATIENTS[AGAIN])
     np.testing.assert_allclose(alone.adjusted, other.adjusted, atol=1e-12)
@@ -103,7 +103,7 @@ def test_groups_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
 
 
 def test_gaps_of_weighted_groups_by_loops() -> None:
-    found = group_gaps(SCORES, HITS, [GROUPS], sample_weight=WEIGHTS)
+    result = group_gaps(SCORES, HITS, [GROUPS], sample_weight=WEIGHTS)
     alone = screen_subgroups(SCORES, HITS, GROUPS, n_subgroups=4, sample_weight=WEIGHTS)
     shares = subgroup_shares(HITS, GROUPS, n_subgroups=4, sample_weight=WEIGHTS)
     for k in range(4):
@@ -112,7 +112,7 @@ def test_gaps_of_weighted_groups_by_loops() -> None:
         ]
         total = sum(w for _, _, w in own)
         score, hit = sum(s * w for s, _, w in own) / total, sum(h * w for _, h, w in own) / total
-        assert found.gap[k] == pytest.approx(score - hit)
+        assert result.gap[k] == pytest.approx(score - hit)
         assert alone.mean_gap[k] == pytest.approx(score - hit)
         assert shares.share[k] == pytest.approx(hit)
         kish = total**2 / sum(w * w for _, _, w in own)
@@ -125,12 +125,12 @@ def test_the_gap_of_a_group_of_clusters_is_tested_by_students_t() -> None:
     # Two groups that share no patient: their tests are nearly independent, so the smaller p-value
     # is adjusted to about 1 - (1 - p)^2.
     groups, off = PATIENTS % 2, SCORES - HITS
-    found = group_gaps(SCORES, HITS, [groups], clusters=PATIENTS, n_draws=20_000)
+    result = group_gaps(SCORES, HITS, [groups], clusters=PATIENTS, n_draws=20_000)
     for k in range(2):
         sums = np.array([off[p == PATIENTS].sum() for p in range(50) if p % 2 == k])
         deviation = max(sums.std(ddof=1) * 5, np.sqrt((SCORES * (1 - SCORES))[groups == k].sum()))
         p = 2 * t.sf(abs(sums.sum()) / deviation, 24)
-        assert found.adjusted[k] == pytest.approx(1 - (1 - p) ** 2, abs=0.01)
+        assert result.adjusted[k] == pytest.approx(1 - (1 - p) ** 2, abs=0.01)
 
 
 def test_groups_of_few_clusters_are_not_tested() -> None:
@@ -207,13 +207,13 @@ def test_tests_that_count_rows_refuse_sampling_weights() -> None:
 
 
 def test_decisions_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
-    found, wanted = at_cutoff(COUNTED, 0.4), at_cutoff(REPEATED, 0.4)
-    assert (found.called, found.right, found.missed) == (
+    result, wanted = at_cutoff(COUNTED, 0.4), at_cutoff(REPEATED, 0.4)
+    assert (result.called, result.right, result.missed) == (
         wanted.called,
         wanted.right,
         wanted.missed,
     )
-    assert found.precision == wanted.precision
+    assert result.precision == wanted.precision
     one, other = decision_curve(COUNTED, CUTS), decision_curve(REPEATED, CUTS)
     np.testing.assert_allclose(one.low, other.low, atol=1e-12)
     assert risk_coverage(COUNTED).aurc == risk_coverage(REPEATED).aurc
@@ -221,23 +221,23 @@ def test_decisions_of_frequency_weights_are_those_of_the_repeated_rows() -> None
 
 def test_weighted_decisions_by_loops() -> None:
     shares = WEIGHTS * N / WEIGHTS.sum()
-    found, cost = at_cutoff(WEIGHTED, 0.4), mean_cost(WEIGHTED, CUTS, alarm=1, miss=4)
+    result, cost = at_cutoff(WEIGHTED, 0.4), mean_cost(WEIGHTED, CUTS, alarm=1, miss=4)
     curve = decision_curve(WEIGHTED, CUTS, test_harm=0.01)
     rows = list(zip(SCORES, HITS, shares, strict=True))
     called = [(h, w) for s, h, w in rows if s >= 0.4]
     right, alike = sum(w for h, w in called if h), sum(w for _, w in called)
-    assert found.called == pytest.approx(alike)
-    assert found.right == pytest.approx(right)
-    assert found.missed == pytest.approx(sum(w for s, h, w in rows if h and s < 0.4))
-    assert found.net_benefit == pytest.approx((right - (alike - right) * 0.4 / 0.6) / N)
+    assert result.called == pytest.approx(alike)
+    assert result.right == pytest.approx(right)
+    assert result.missed == pytest.approx(sum(w for s, h, w in rows if h and s < 0.4))
+    assert result.net_benefit == pytest.approx((right - (alike - right) * 0.4 / 0.6) / N)
     kish = alike**2 / sum(w * w for _, w in called)
-    assert found.alike is not None
+    assert result.alike is not None
     share = right / alike
     variance = sum((w * (h - share)) ** 2 for h, w in called) / alike**2
-    assert found.alike.called == pytest.approx(min(kish, share * (1 - share) / variance))
-    assert found.alike.called < kish  # as hits happen to have the larger weights
-    assert found.precision is not None
-    assert found.precision.low < right / alike < found.precision.high
+    assert result.alike.called == pytest.approx(min(kish, share * (1 - share) / variance))
+    assert result.alike.called < kish  # as hits happen to have the larger weights
+    assert result.precision is not None
+    assert result.precision.low < right / alike < result.precision.high
     for k, cut in enumerate(CUTS.tolist()):
         odds = cut / (1 - cut)
         model = sum(w if h else -w * odds for s, h, w in rows if s >= cut) / N
@@ -256,9 +256,9 @@ def test_intervals_hold_where_weights_depend_on_the_outcome() -> None:
     precision, held, bins = float(share[share >= 0.6].mean()), [], []
     for seed in range(200):
         rows = survey(np.random.default_rng([3, seed]), alike=True)
-        found = at_cutoff(rows, 0.6).precision
-        assert found is not None
-        held.append(found.low <= precision <= found.high)
+        result = at_cutoff(rows, 0.6).precision
+        assert result is not None
+        held.append(result.low <= precision <= result.high)
         diagram = binned_reliability(
             rows.scores, rows.hits, n_bins=10, binning="equal_mass", sample_weight=rows.weights
         )
@@ -272,11 +272,11 @@ def test_equal_weights_change_no_decision() -> None:
     equal = with_design(ROWS, sample_weight=np.full(N, 3.0))
     one, other = decision_curve(equal, CUTS), decision_curve(ROWS, CUTS)
     np.testing.assert_allclose([one.low, one.high], [other.low, other.high], atol=1e-12)
-    found, wanted = at_cutoff(equal, 0.4), at_cutoff(ROWS, 0.4)
+    result, wanted = at_cutoff(equal, 0.4), at_cutoff(ROWS, 0.4)
     for name in ("precision", "sensitivity", "specificity", "share_called"):
         ends = getattr(wanted, name)
-        assert getattr(found, name).low == pytest.approx(ends.low)
-        assert getattr(found, name).high == pytest.approx(ends.high)
+        assert getattr(result, name).low == pytest.approx(ends.low)
+        assert getattr(result, name).high == pytest.approx(ends.high)
     kept, plain = (group_accuracies(rows, 0.3, 0.7, [GROUPS]) for rows in (equal, ROWS))
     np.testing.assert_allclose(kept.adjusted, plain.adjusted, atol=1e-9)
 
@@ -285,10 +285,10 @@ def test_decisions_of_clusters_are_less_certain() -> None:
     # Every row ten times over, each with its copies in a cluster: as the rows themselves.
     ten = np.repeat(np.arange(N), 10)
     copies = with_design(ROWS.rows(ten), clusters=ten)
-    found, plain = at_cutoff(copies, 0.4), at_cutoff(ROWS, 0.4)
-    assert found.called == 10 * plain.called
+    result, plain = at_cutoff(copies, 0.4), at_cutoff(ROWS, 0.4)
+    assert result.called == 10 * plain.called
     for name in ("precision", "sensitivity", "specificity", "share_called"):
-        one, other = getattr(found, name), getattr(plain, name)
+        one, other = getattr(result, name), getattr(plain, name)
         assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.03)
     curve, rows = decision_curve(copies, CUTS[1:]), decision_curve(ROWS, CUTS[1:])
     np.testing.assert_allclose(curve.model, rows.model)
@@ -296,8 +296,10 @@ def test_decisions_of_clusters_are_less_certain() -> None:
 
 
 def test_selective_prediction_weighs_rows_and_cuts_no_cluster() -> None:
-    found, shares = risk_coverage(WEIGHTED), WEIGHTS / WEIGHTS.sum()
-    for score, coverage, accuracy in zip(found.score, found.coverage, found.accuracy, strict=True):
+    result, shares = risk_coverage(WEIGHTED), WEIGHTS / WEIGHTS.sum()
+    for score, coverage, accuracy in zip(
+        result.score, result.coverage, result.accuracy, strict=True
+    ):
         kept = score <= SCORES
         assert coverage == pytest.approx(shares[kept].sum())
         assert accuracy == pytest.approx(shares[kept] @ HITS[kept] / shares[kept].sum())
@@ -314,21 +316,21 @@ def test_selective_prediction_weighs_rows_and_cuts_no_cluster() -> None:
 
 def test_decisions_at_a_stated_prevalence_count_as_many_events() -> None:
     split, shift = restated(Split(ROWS, ROWS, same_data=True), OneClass(1), 0.1)
-    found = at_cutoff(split.test, 0.2)
+    result = at_cutoff(split.test, 0.2)
     assert shift.stated == 0.1
-    assert found.n_events / found.n_samples == pytest.approx(0.1)
+    assert result.n_events / result.n_samples == pytest.approx(0.1)
     called = split.test.scores >= 0.2
     sensitivity = HITS[called].sum() / HITS.sum()
     specificity = (1 - HITS)[~called].sum() / (1 - HITS).sum()
-    assert found.right / found.n_events == pytest.approx(sensitivity)
+    assert result.right / result.n_events == pytest.approx(sensitivity)
     right, wrong = 0.1 * sensitivity, 0.9 * (1 - specificity)
-    assert found.precision is not None
-    assert found.right / found.called == pytest.approx(right / (right + wrong))
+    assert result.precision is not None
+    assert result.right / result.called == pytest.approx(right / (right + wrong))
     # Sensitivity and specificity vary as shares of the rows of their outcome; the delta method.
     odds = right / wrong
     spread = (1 - sensitivity) / HITS[called].sum() + specificity / (1 - HITS)[called].sum()
     width = 2 * 1.96 * odds / (1 + odds) ** 2 * np.sqrt(spread)
-    assert found.precision.high - found.precision.low == pytest.approx(width, rel=0.1)
+    assert result.precision.high - result.precision.low == pytest.approx(width, rel=0.1)
 
 
 # Comparisons, models, learning curves ------------------------------------------------------------
@@ -343,14 +345,14 @@ EVENT = OneClass(1)
 def test_a_comparison_weighs_rows_and_cuts_no_cluster() -> None:
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     fold = deal_folds(told)
-    found = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())
+    result = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())
     after = np.empty(N)
     for k in range(5):
         rest = fold != k
         fitted = PlattScaling().fit(SCORES[rest], HITS[rest], sample_weight=WEIGHTS[rest])
         after[~rest] = fitted.predict(SCORES[~rest])
     wanted = event_brier(after, HITS, sample_weight=WEIGHTS)
-    assert found.test.compare("event_brier").after == pytest.approx(wanted)
+    assert result.test.compare("event_brier").after == pytest.approx(wanted)
     with pytest.raises(CalibrationInputError, match="cut by folds"):
         audit(Split(told, told, fold=np.arange(N) % 5), event=EVENT, calibrator=PlattScaling())
 
@@ -361,12 +363,12 @@ def test_a_lead_is_of_weighted_rows_and_of_clusters() -> None:
     mean_off = sum(o * w for o, w in zip(off, shares, strict=True))
     pulls = [w * (o - mean_off) for o, w in zip(off, shares, strict=True)]
     half = 1.959964 * np.sqrt(2.25 * N / (N - 1) * sum(p * p for p in pulls))
-    found = lead(first, second, 5, WEIGHTED)
-    assert [found.low, found.high] == pytest.approx([mean_off - half, mean_off + half])
+    result = lead(first, second, 5, WEIGHTED)
+    assert [result.low, result.high] == pytest.approx([mean_off - half, mean_off + half])
     sums = np.array([(off - off.mean())[p == PATIENTS].sum() for p in range(50)])
     half = t.ppf(0.975, 49) * np.sqrt(2.25 * 50 / 49 * sums @ sums) / N
-    found = lead(first, second, 5, CLUSTERED)
-    assert [found.low, found.high] == pytest.approx([off.mean() - half, off.mean() + half])
+    result = lead(first, second, 5, CLUSTERED)
+    assert [result.low, result.high] == pytest.approx([off.mean() - half, off.mean() + half])
     plain, equal = (lead(first, second, 5, rows) for rows in (None, ROWS))
     assert plain == equal
     losses = {"a": np.where(WEIGHTS > 2, 0.0, 1.0), "b": np.where(WEIGHTS > 2, 0.9, 0.0)}
@@ -376,9 +378,9 @@ def test_a_lead_is_of_weighted_rows_and_of_clusters() -> None:
 
 def test_cells_of_models_weigh_rows() -> None:
     fitted = TemperatureScaling().fit(LOGITS, LABELS, sample_weight=WEIGHTS)
-    found = table_cell(CLASSES, event=EVENT, fitted=fitted, measure=NLL)
+    result = table_cell(CLASSES, event=EVENT, fitted=fitted, measure=NLL)
     table = fitted.predict_proba(LOGITS)
-    assert found.value == pytest.approx(nll(table, LABELS, sample_weight=WEIGHTS))
+    assert result.value == pytest.approx(nll(table, LABELS, sample_weight=WEIGHTS))
     check_same_rows(CLASSES, CLASSES)
     with pytest.raises(CalibrationInputError, match=r"weights: none in another model"):
         check_same_rows(CLASSES, LogitSet(LOGITS, LABELS))
@@ -398,8 +400,8 @@ def test_splits_again_hand_on_weights_and_clusters() -> None:
     assert rows.weights.values.sum() == pytest.approx(WEIGHTS.sum())
     assert rows.clusters is not None
     assert np.unique(rows.clusters).size == 50
-    found = resplit(rows, event=EVENT, calibrator=None, measures=(BRIER,), n_splits=3)
-    assert found.cell(BRIER).value == pytest.approx(
+    result = resplit(rows, event=EVENT, calibrator=None, measures=(BRIER,), n_splits=3)
+    assert result.cell(BRIER).value == pytest.approx(
         event_brier(SCORES, HITS, sample_weight=WEIGHTS), rel=0.15
     )
 
@@ -411,10 +413,10 @@ def test_learning_curves_draw_whole_clusters() -> None:
         assert (drawn.clusters == patient).sum() == (patient == PATIENTS).sum()
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     plan = LearningPlan((200, N), n_draws=2)
-    found = learning_curves(Split(told, told), EVENT, {"platt": PlattScaling()}, plan)
+    result = learning_curves(Split(told, told), EVENT, {"platt": PlattScaling()}, plan)
     fitted = PlattScaling().fit(SCORES, HITS, sample_weight=WEIGHTS)
     wanted = event_brier(fitted.predict(SCORES), HITS, sample_weight=WEIGHTS)
-    assert wanted == pytest.approx(found.curve("platt").mean("event_brier")[-1])
+    assert wanted == pytest.approx(result.curve("platt").mean("event_brier")[-1])
 
 
 def test_sweeps_and_movements_weigh_rows() -> None:
@@ -438,16 +440,16 @@ def test_sweeps_and_movements_weigh_rows() -> None:
 
 
 def test_batches_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
-    found, wanted = (
+    result, wanted = (
         compare_batches(tally_of(one), tally_of(ROWS), n_draws=200) for one in (COUNTED, REPEATED)
     )
-    for one, other in zip(found.rows, wanted.rows, strict=True):
+    for one, other in zip(result.rows, wanted.rows, strict=True):
         assert (one.reference, one.p_value) == (other.reference, other.p_value)
 
 
 def test_batches_of_weighted_rows_by_loops() -> None:
-    found = compare_batches(tally_of(WEIGHTED), tally_of(ROWS), n_draws=4000)
-    gap = next(one for one in found.rows if one.key == "mean_gap")
+    result = compare_batches(tally_of(WEIGHTED), tally_of(ROWS), n_draws=4000)
+    gap = next(one for one in result.rows if one.key == "mean_gap")
     shares = WEIGHTS / WEIGHTS.sum()
     assert gap.reference == pytest.approx(shares @ (SCORES - HITS))
     pulls = shares * (SCORES - HITS - gap.reference)
@@ -490,18 +492,18 @@ def test_pairs_of_a_cluster_are_swapped_together() -> None:
     moved = np.repeat(rng.choice([-0.05, 0.05], 40), 10) + 0.5
     hits = rng.integers(0, 2, 400)
     told = [with_design(EventScores(one, hits), clusters=ten) for one in (scores, moved)]
-    found = compare_pairs(told[0], told[1], n_draws=2000)
-    p = next(one for one in found.rows if one.key == "mean_score").p_value
+    result = compare_pairs(told[0], told[1], n_draws=2000)
+    p = next(one for one in result.rows if one.key == "mean_score").p_value
     up = int((moved[::10] > 0.5).sum())
     # Each patient's score is as likely to fall as to rise: a two-sided binomial test of 40.
     assert p == pytest.approx(binomtest(up, 40).pvalue, abs=0.03)
 
 
 def test_a_checkpoint_weighs_rows() -> None:
-    found = checkpoint(1, Split(CLASSES, CLASSES, same_data=True))
+    result = checkpoint(1, Split(CLASSES, CLASSES, same_data=True))
     table = CLASSES.probabilities
-    assert found.error == pytest.approx(
+    assert result.error == pytest.approx(
         1 - WEIGHTS @ (table.argmax(axis=1) == LABELS) / WEIGHTS.sum()
     )
     entropies = [-sum(p * np.log(p) for p in row) for row in table]
-    assert found.entropy[0] == pytest.approx(WEIGHTS @ np.array(entropies) / WEIGHTS.sum())
+    assert result.entropy[0] == pytest.approx(WEIGHTS @ np.array(entropies) / WEIGHTS.sum())

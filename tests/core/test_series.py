@@ -17,7 +17,7 @@ from calibcore.splits import Split, deal_folds
 from tests import reference, reference_measures
 
 
-def made(seed: int, n_rows: int = 90, n_classes: int = 4) -> LogitSet:
+def draw_set(seed: int, n_rows: int = 90, n_classes: int = 4) -> LogitSet:
     rng = np.random.default_rng(seed)
     logits = 5 * rng.normal(size=(n_rows, n_classes))
     return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
@@ -47,37 +47,39 @@ def own(table: list[list[float]], labels: list[int]) -> Iterator[tuple[list[floa
     [(TopR(1), reference.top_r, 1), (WithinTopR(2), reference.within_top_r, 2)],
 )
 def test_every_number_is_that_of_loops(event: TopR | WithinTopR, outcomes: object, r: int) -> None:
-    split = Split(made(1), made(2, n_rows=70))
-    found = checkpoint(3, split, event=event, n_bins=7)
+    split = Split(draw_set(1), draw_set(2, n_rows=70))
+    result = checkpoint(3, split, event=event, n_bins=7)
     temperature = lowest(split.calibration)
-    assert (found.number, found.n_samples) == (3.0, 70)
-    assert_allclose(found.temperature, temperature, rtol=1e-6)
+    assert (result.number, result.n_samples) == (3.0, 70)
+    assert_allclose(result.temperature, temperature, rtol=1e-6)
     labels = split.test.labels.tolist()
     for side, divisor in enumerate((1.0, temperature)):
         scaled = [[z / divisor for z in row] for row in split.test.logits.tolist()]
         table = reference.softmax(scaled)
         scores, hits = outcomes(table, labels, r)  # type: ignore[operator]
-        assert_allclose(found.error, 1 - reference.accuracy(table, labels), atol=1e-12)
+        assert_allclose(result.error, 1 - reference.accuracy(table, labels), atol=1e-12)
         if side == 0:
-            assert_allclose(found.losses, [reference.surprise(p[y]) for p, y in own(table, labels)])
-        assert_allclose(found.nll[side], reference.nll(table, labels), rtol=1e-7)
-        assert_allclose(found.entropy[side], entropy(table), rtol=1e-6)
-        assert_allclose(found.ece[side], reference.ece(scores, hits, 7, "equal_width"), rtol=1e-6)
+            assert_allclose(
+                result.losses, [reference.surprise(p[y]) for p, y in own(table, labels)]
+            )
+        assert_allclose(result.nll[side], reference.nll(table, labels), rtol=1e-7)
+        assert_allclose(result.entropy[side], entropy(table), rtol=1e-6)
+        assert_allclose(result.ece[side], reference.ece(scores, hits, 7, "equal_width"), rtol=1e-6)
         by_class = reference_measures.classwise_errors(table, labels, 7)
-        assert_allclose(found.classwise_ece[side], np.mean(by_class), rtol=1e-6)
-        assert_allclose(found.ks_error[side], reference.ks_error(scores, hits), atol=1e-7)
+        assert_allclose(result.classwise_ece[side], np.mean(by_class), rtol=1e-6)
+        assert_allclose(result.ks_error[side], reference.ks_error(scores, hits), atol=1e-7)
 
 
 def test_folds_show_the_mean_of_their_temperatures() -> None:
-    rows = made(3)
+    rows = draw_set(3)
     fold = deal_folds(rows, seed=0)
-    found = checkpoint(0, Split(rows, rows, fold=fold))
+    result = checkpoint(0, Split(rows, rows, fold=fold))
     each = [lowest(rows.rows(fold != number)) for number in range(int(fold.max()) + 1)]
-    assert_allclose(found.temperature, sum(each) / len(each), rtol=1e-6)
+    assert_allclose(result.temperature, sum(each) / len(each), rtol=1e-6)
 
 
 def test_another_calibrator_has_no_temperature() -> None:
-    split = Split(made(4), made(5))
-    found = audit(split, event=TopR(1), calibrator=PlattScaling())
+    split = Split(draw_set(4), draw_set(5))
+    result = audit(split, event=TopR(1), calibrator=PlattScaling())
     with pytest.raises(CalibrationInputError, match="a temperature"):
-        checkpoint_of(0, split.test, found.test, found.of_test)
+        checkpoint_of(0, split.test, result.test, result.of_test)

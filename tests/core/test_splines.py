@@ -121,9 +121,9 @@ def test_a_fit_is_the_exact_least_squares(
         y = rng.normal(size=n_points + 1)
         exact = reference.fit_spline(x, [Fraction(v) for v in y.tolist()], n_knots, runout)
         places = np.arange(n_points + 1) / n_points
-        found = fit_spline(places, y, n_knots=n_knots, runout=runout)
-        assert found.runout == runout
-        assert_allclose(found.values, [float(v) for v in exact], rtol=1e-11, atol=1e-11)
+        result = fit_spline(places, y, n_knots=n_knots, runout=runout)
+        assert result.runout == runout
+        assert_allclose(result.values, [float(v) for v in exact], rtol=1e-11, atol=1e-11)
 
 
 @every_kind
@@ -132,8 +132,8 @@ def test_a_fit_to_a_splines_own_points_gives_it_back(
 ) -> None:
     spline = CubicSpline(rng.normal(size=n_knots), runout=runout)
     x = rng.permutation(np.linspace(0, 1, 5 * n_knots))
-    found = fit_spline(x, spline(x), n_knots=n_knots, runout=runout)
-    assert_allclose(found.values, spline.values, atol=1e-11)
+    result = fit_spline(x, spline(x), n_knots=n_knots, runout=runout)
+    assert_allclose(result.values, spline.values, atol=1e-11)
 
 
 @given(
@@ -151,8 +151,8 @@ def test_no_other_spline_fits_better(y: list[float], kind: tuple[Runout, int]) -
 
 
 def test_default_is_six_natural_knots() -> None:
-    found = fit_spline(np.linspace(0, 1, 20), np.zeros(20))
-    assert (len(found.values), found.runout) == (6, "natural")
+    result = fit_spline(np.linspace(0, 1, 20), np.zeros(20))
+    assert (len(result.values), result.runout) == (6, "natural")
 
 
 @every_kind
@@ -160,6 +160,6 @@ def test_the_order_of_the_points_does_not_matter(runout: Runout, n_knots: int) -
     rng = np.random.default_rng(n_knots)
     x, y = np.sort(rng.random(20_000)), rng.random(20_000)  # more than one block of rows
     mixed = rng.permutation(x.size)
-    found = fit_spline(x[mixed], y[mixed], n_knots=n_knots, runout=runout)
+    result = fit_spline(x[mixed], y[mixed], n_knots=n_knots, runout=runout)
     expected = fit_spline(x, y, n_knots=n_knots, runout=runout)
-    assert_allclose(found.values, expected.values, rtol=1e-12)
+    assert_allclose(result.values, expected.values, rtol=1e-12)

@@ -105,15 +105,15 @@ def test_errors_fall_as_one_over_the_root_of_the_rows() -> None:
         assert 2.5 < few / many < 6, key  # 4, but for chance
 
 
-def made(errors: dict[str, list[float]], n_rows: int = 9) -> Redraws:
+def redraws_of(errors: dict[str, list[float]], n_rows: int = 9) -> Redraws:
     values = np.array(list(errors.values())).T
     aims = np.zeros(len(errors))
     return Redraws(tuple(errors), values, aims, aims, n_rows)
 
 
 def test_summaries_by_hand() -> None:
-    first = made({"ece": [0.3, -0.1], "kde_ece": [0.1, -0.1]})
-    study = EstimatorStudy((first, made({"ece": [0.1, 0.1], "kde_ece": [0.0, 0.2]}, 99)))
+    first = redraws_of({"ece": [0.3, -0.1], "kde_ece": [0.1, -0.1]})
+    study = EstimatorStudy((first, redraws_of({"ece": [0.1, 0.1], "kde_ece": [0.0, 0.2]}, 99)))
     assert study.n_rows.tolist() == [9, 99]
     assert_allclose(study.mean_error("ece"), [0.2, 0.1])
     assert_allclose(study.error_quantile("ece", 0.5), [0.2, 0.1])
@@ -125,7 +125,7 @@ def test_summaries_by_hand() -> None:
 
 def test_the_lowest_are_those_that_no_draws_tell_apart() -> None:
     near = {"ece": [0.1, 0.3, 0.1, 0.3], "kde_ece": [0.2, 0.19, 0.2, 0.19]}
-    study = EstimatorStudy((made(near | {"sweep_ece": [0.4, 0.41, 0.42, 0.4]}),))
+    study = EstimatorStudy((redraws_of(near | {"sweep_ece": [0.4, 0.41, 0.42, 0.4]}),))
     assert study.lowest(["ece", "kde_ece", "sweep_ece"]) == ("kde_ece", "ece")
     assert study.lowest(["sweep_ece"]) == ("sweep_ece",)
 

@@ -23,42 +23,42 @@ from tests.strategies import EventCase, event_data
 Floats = NDArray[np.float64]
 
 
-def check_screen(found: SubgroupScreen, case: EventCase, places: list[int], least: int) -> None:
+def check_screen(result: SubgroupScreen, case: EventCase, places: list[int], least: int) -> None:
     """Compare with the rows of each subgroup, gathered one by one."""
     evaluated: dict[int, float] = {}
-    for k in range(found.n_subgroups):
+    for k in range(result.n_subgroups):
         scores, hits = [], []
         for score, hit, place in zip(case.scores, case.hits, places, strict=True):
             if place == k:
                 scores.append(float(score))
                 hits.append(int(hit))
         n_rows = len(scores)
-        assert found.rows[k] == n_rows
+        assert result.rows[k] == n_rows
         if n_rows == 0:
-            assert math.isnan(found.mean_gap[k])
-            assert math.isnan(found.ks_error[k])
-            assert math.isnan(found.frequency.low[k])
+            assert math.isnan(result.mean_gap[k])
+            assert math.isnan(result.ks_error[k])
+            assert math.isnan(result.frequency.low[k])
             continue
         claimed, seen = math.fsum(scores) / n_rows, sum(hits) / n_rows
-        assert found.mean_score[k] == pytest.approx(claimed, abs=1e-12)
-        assert found.frequency.share[k] == seen
-        assert found.mean_gap[k] == pytest.approx(claimed - seen, abs=1e-12)
-        assert found.ks_error[k] == pytest.approx(reference.ks_error(scores, hits), abs=1e-12)
+        assert result.mean_score[k] == pytest.approx(claimed, abs=1e-12)
+        assert result.frequency.share[k] == seen
+        assert result.mean_gap[k] == pytest.approx(claimed - seen, abs=1e-12)
+        assert result.ks_error[k] == pytest.approx(reference.ks_error(scores, hits), abs=1e-12)
         low, high = wilson(sum(hits), n_rows)
-        assert found.gap_low[k] == pytest.approx(claimed - high, abs=1e-12)
-        assert found.gap_high[k] == pytest.approx(claimed - low, abs=1e-12)
-        assert found.evaluated[k] == (n_rows >= least)
+        assert result.gap_low[k] == pytest.approx(claimed - high, abs=1e-12)
+        assert result.gap_high[k] == pytest.approx(claimed - low, abs=1e-12)
+        assert result.evaluated[k] == (n_rows >= least)
         if n_rows >= least:
-            evaluated[k] = found.p_value[k]
+            evaluated[k] = result.p_value[k]
             spread = math.fsum(score * (1 - score) for score in scores)
             if spread > 1e-9:
-                assert found.p_value[k] == pytest.approx(
+                assert result.p_value[k] == pytest.approx(
                     reference.ks_p_value(scores, hits), abs=1e-6
                 )
         else:
-            assert math.isnan(found.p_value[k])
+            assert math.isnan(result.p_value[k])
     for k, p_value in evaluated.items():
-        assert p_value - 1e-15 <= found.adjusted[k] <= 1
+        assert p_value - 1e-15 <= result.adjusted[k] <= 1
 
 
 def wilson(hits: int, rows: int) -> tuple[float, float]:
@@ -74,44 +74,46 @@ def wilson(hits: int, rows: int) -> tuple[float, float]:
 def test_each_is_tested_by_itself(case: EventCase, n: int, least: int, random: object) -> None:
     rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
     places = rng.integers(n, size=case.scores.size)
-    found = screen_subgroups(case.scores, case.hits, places, n_subgroups=n, least=least)
-    check_screen(found, case, places.tolist(), least)
+    result = screen_subgroups(case.scores, case.hits, places, n_subgroups=n, least=least)
+    check_screen(result, case, places.tolist(), least)
     shuffled = rng.permutation(case.scores.size)
     again = screen_subgroups(
         case.scores[shuffled], case.hits[shuffled], places[shuffled], n_subgroups=n, least=least
     )
-    assert_array_equal(again.rows, found.rows)
-    assert_allclose(again.mean_gap, found.mean_gap, atol=1e-12)
-    assert_allclose(again.adjusted, found.adjusted, atol=1e-9)
+    assert_array_equal(again.rows, result.rows)
+    assert_allclose(again.mean_gap, result.mean_gap, atol=1e-12)
+    assert_allclose(again.adjusted, result.adjusted, atol=1e-9)
 
 
-def drawn(rng: np.random.Generator, n_rows: int, shift: float) -> tuple[Floats, Floats]:
+def draw_rows(rng: np.random.Generator, n_rows: int, shift: float) -> tuple[Floats, Floats]:
     scores = 0.2 + 0.6 * rng.random(n_rows)
     return scores, (rng.random(n_rows) < scores - shift).astype(float)
 
 
 def test_the_worst_come_first_and_small_ones_last() -> None:
     rng = np.random.default_rng(3)
-    parts = [drawn(rng, n, shift) for n, shift in ((400, 0.0), (600, 0.1), (500, 0.19), (9, 0.2))]
+    parts = [
+        draw_rows(rng, n, shift) for n, shift in ((400, 0.0), (600, 0.1), (500, 0.19), (9, 0.2))
+    ]
     scores, hits = (np.concatenate(values) for values in zip(*parts, strict=True))
     places = np.repeat([0, 1, 2, 4], [400, 600, 500, 9])
-    found = screen_subgroups(scores, hits, places, n_subgroups=5)
-    assert found.order().tolist() == [2, 1, 0, 4]
-    assert found.off().tolist() == [False, True, True, False, False]
-    assert found.evaluated.tolist() == [True, True, True, False, False]
+    result = screen_subgroups(scores, hits, places, n_subgroups=5)
+    assert result.order().tolist() == [2, 1, 0, 4]
+    assert result.off().tolist() == [False, True, True, False, False]
+    assert result.evaluated.tolist() == [True, True, True, False, False]
     # The small subgroup is not one of those that p-values are adjusted for.
     without = screen_subgroups(scores[:-9], hits[:-9], places[:-9], n_subgroups=3)
-    assert_allclose(found.adjusted[:3], without.adjusted)
+    assert_allclose(result.adjusted[:3], without.adjusted)
     alone = screen_subgroups(scores[:400], hits[:400], places[:400], n_subgroups=1)
-    assert alone.adjusted[0] <= found.adjusted[0]
+    assert alone.adjusted[0] <= result.adjusted[0]
 
 
 def test_subgroups_made_with_the_truth_in_hand_are_not_evaluated() -> None:
-    scores, hits = drawn(np.random.default_rng(4), 800, 0.15)
-    found = screen_subgroups(scores, hits, hits.astype(int), n_subgroups=2, evaluate=False)
-    assert not found.evaluated.any()
-    assert not found.off().any()
-    assert found.order().tolist() == np.argsort(-found.ks_error).tolist()
+    scores, hits = draw_rows(np.random.default_rng(4), 800, 0.15)
+    result = screen_subgroups(scores, hits, hits.astype(int), n_subgroups=2, evaluate=False)
+    assert not result.evaluated.any()
+    assert not result.off().any()
+    assert result.order().tolist() == np.argsort(-result.ks_error).tolist()
     assert screen_subgroups(scores, hits, hits.astype(int), n_subgroups=2).off().all()
 
 
@@ -120,7 +122,7 @@ def test_of_calibrated_scores_few_sets_have_a_subgroup_that_is_off() -> None:
     places = np.repeat(np.arange(8), 60)
     some = 0
     for _ in range(400):
-        scores, hits = drawn(rng, places.size, 0.0)
+        scores, hits = draw_rows(rng, places.size, 0.0)
         some += bool(screen_subgroups(scores, hits, places, n_subgroups=8).off().any())
     assert 0.01 < some / 400 < 0.08
 
@@ -135,9 +137,9 @@ def test_places_that_do_not_fit_are_refused(places: list[int], message: str) -> 
 
 
 def test_shares_are_those_of_each_subgroup() -> None:
-    found = subgroup_shares([1, 0, 1, 1, 0], [0, 0, 2, 2, 2], n_subgroups=3)
-    assert_allclose(found.share, [1 / 2, math.nan, 2 / 3])
-    assert found.low[2] == pytest.approx(wilson(2, 3)[0])
+    result = subgroup_shares([1, 0, 1, 1, 0], [0, 0, 2, 2, 2], n_subgroups=3)
+    assert_allclose(result.share, [1 / 2, math.nan, 2 / 3])
+    assert result.low[2] == pytest.approx(wilson(2, 3)[0])
 
 
 # Ranges -------------------------------------------------------------------------------------
@@ -148,25 +150,25 @@ def test_shares_are_those_of_each_subgroup() -> None:
     st.integers(1, 12),
 )
 def test_ranges_part_no_equals_and_keep_the_order(values: list[float], n_ranges: int) -> None:
-    found = equal_ranges(values, n_ranges)
+    result = equal_ranges(values, n_ranges)
     known = sorted(value for value in values if not math.isnan(value))
-    assert len(found.low) <= n_ranges
-    assert bool(len(found.low)) == bool(known)
-    for value, place in zip(values, found.places.tolist(), strict=True):
+    assert len(result.low) <= n_ranges
+    assert bool(len(result.low)) == bool(known)
+    for value, place in zip(values, result.places.tolist(), strict=True):
         if math.isnan(value):
             assert place == -1
         else:
-            assert found.low[place] <= value <= found.high[place]
-    assert (found.low[1:] > found.high[:-1]).all()
-    for k in range(len(found.low)):
-        inside = [value for value, place in zip(values, found.places, strict=True) if place == k]
-        assert min(inside) == found.low[k]
-        assert max(inside) == found.high[k]
+            assert result.low[place] <= value <= result.high[place]
+    assert (result.low[1:] > result.high[:-1]).all()
+    for k in range(len(result.low)):
+        inside = [value for value, place in zip(values, result.places, strict=True) if place == k]
+        assert min(inside) == result.low[k]
+        assert max(inside) == result.high[k]
 
 
 def test_ranges_without_ties_hold_alike_many() -> None:
-    found = equal_ranges(np.random.default_rng(6).permutation(103), 10)
-    counts = np.bincount(found.places)
+    result = equal_ranges(np.random.default_rng(6).permutation(103), 10)
+    counts = np.bincount(result.places)
     assert counts.size == 10
     assert set(counts.tolist()) == {10, 11}
 
@@ -181,18 +183,18 @@ def test_ranges_without_ties_hold_alike_many() -> None:
 def test_round_ranges_keep_the_order_and_are_never_small(
     values: list[float], n_ranges: int
 ) -> None:
-    found = round_ranges(values, n_ranges)
+    result = round_ranges(values, n_ranges)
     known = [value for value in values if not math.isnan(value)]
-    ends = [-math.inf, *found.cuts.tolist(), math.inf]
-    assert len(found.cuts) < n_ranges
+    ends = [-math.inf, *result.cuts.tolist(), math.inf]
+    assert len(result.cuts) < n_ranges
     assert ends == sorted(set(ends))
-    for value, place in zip(values, found.places.tolist(), strict=True):
+    for value, place in zip(values, result.places.tolist(), strict=True):
         assert place == -1 if math.isnan(value) else ends[place] <= value < ends[place + 1]
     for low, high in itertools.pairwise(ends):
         inside = sum(low <= value < high for value in known)
         assert len(known) == 0 or inside >= len(known) / (2 * n_ranges)
-    assert found.whole == all(value == round(value) for value in known)
-    assert not found.whole or all(cut == round(cut) for cut in found.cuts.tolist())
+    assert result.whole == all(value == round(value) for value in known)
+    assert not result.whole or all(cut == round(cut) for cut in result.cuts.tolist())
 
 
 @given(
@@ -203,9 +205,9 @@ def test_cuts_of_values_that_differ_are_round_and_as_many_as_asked(
     values: list[int], unit: float
 ) -> None:
     given = sorted(value * unit for value in values)
-    found, n = round_ranges(given, 5), len(values)
-    assert len(found.cuts) == 4
-    for k, cut in enumerate(found.cuts.tolist(), start=1):
+    result, n = round_ranges(given, 5), len(values)
+    assert len(result.cuts) == 4
+    for k, cut in enumerate(result.cuts.tolist(), start=1):
         first, last = math.ceil(n * (4 * k - 1) / 20), math.floor(n * (4 * k + 1) / 20)
         low, high = given[first - 1], given[last]
         assert low < cut <= high
@@ -235,8 +237,8 @@ def test_rows_of_a_range_are_all_listed_in_each_order(
         "file": rows,
     }
     for order, expected in orders.items():
-        found = rows_in_range(case.scores, hits, low=low, high=high, above=above, order=order)  # type: ignore[arg-type]
-        assert found.tolist() == expected
+        result = rows_in_range(case.scores, hits, low=low, high=high, above=above, order=order)  # type: ignore[arg-type]
+        assert result.tolist() == expected
 
 
 # A fit evaluated on a part ---------------------------------------------------------------------
@@ -251,25 +253,25 @@ def test_a_part_is_evaluated_by_the_fit_on_all_rows() -> None:
     fitted = audit(whole, event=TopR(1), calibrator=TemperatureScaling(), n_bins=7)
     mine, its = np.arange(300) % 3 == 0, labels[300:] == 1
     part = Split(whole.calibration.rows(mine), whole.test.rows(its))
-    found = audit_fitted(fitted.fitted, part, event=TopR(1), n_bins=7)
-    assert found.fitted is fitted.fitted
-    assert found.test.n_samples == its.sum()
-    assert found.calibration.n_samples == 100
+    result = audit_fitted(fitted.fitted, part, event=TopR(1), n_bins=7)
+    assert result.fitted is fitted.fitted
+    assert result.test.n_samples == its.sum()
+    assert result.calibration.n_samples == 100
     # Row by row the scores are those of the audit of all rows.
-    assert_allclose(found.test.after.event.scores, fitted.test.after.event.scores[its])
-    assert_array_equal(found.test.before.event.hits, fitted.test.before.event.hits[its])
-    assert found.test.before.bins.counts.size == 7
+    assert_allclose(result.test.after.event.scores, fitted.test.after.event.scores[its])
+    assert_array_equal(result.test.before.event.hits, fitted.test.before.event.hits[its])
+    assert result.test.before.bins.counts.size == 7
 
 
 def test_a_score_map_is_kept_too() -> None:
     rng = np.random.default_rng(8)
-    scores, hits = drawn(rng, 400, 0.1)
+    scores, hits = draw_rows(rng, 400, 0.1)
     rows = EventScores(scores, hits)
     fitted = audit(Split(rows, rows), event=TopR(1), calibrator=SplineCalibration())
     part = rows.rows(scores > 0.5)
-    found = audit_fitted(fitted.fitted, Split(part, part), event=TopR(1))
+    result = audit_fitted(fitted.fitted, Split(part, part), event=TopR(1))
     expected = fitted.test.after.event.scores[scores > 0.5]
-    assert_allclose(found.test.after.event.scores, expected)
+    assert_allclose(result.test.after.event.scores, expected)
 
 
 def alike(one: object, other: object) -> None:
@@ -302,20 +304,20 @@ def test_another_number_of_bins_gives_what_evaluating_anew_gives(
     split = split_rows(LogitSet(logits, labels))
     first = audit(split, event=TopR(1), calibrator=calibrator)
     kept = first.test.before.corp, first.test.after.frequency_null
-    found = rebin(first, split, TopR(1), n_bins=n_bins)
-    alike(found, audit_fitted(first.fitted, split, event=TopR(1), n_bins=n_bins))
-    assert found.test.before.bins.counts.size == n_bins
-    assert (found.test.after is found.test.before) == (calibrator is None)
+    result = rebin(first, split, TopR(1), n_bins=n_bins)
+    alike(result, audit_fitted(first.fitted, split, event=TopR(1), n_bins=n_bins))
+    assert result.test.before.bins.counts.size == n_bins
+    assert (result.test.after is result.test.before) == (calibrator is None)
     # What has no bins is the same object, not the same numbers computed again.
-    assert found.test.before.corp is kept[0]
-    assert found.test.after.frequency_null is kept[1]
-    assert found.test.after.curves is first.test.after.curves
+    assert result.test.before.corp is kept[0]
+    assert result.test.after.frequency_null is kept[1]
+    assert result.test.after.curves is first.test.after.curves
 
 
 @pytest.mark.parametrize("own", [None, SplineCalibration()])
 def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None) -> None:
     rng = np.random.default_rng(5)
-    rows = EventScores(*drawn(rng, 300, 0.1))
+    rows = EventScores(*draw_rows(rng, 300, 0.1))
     split = Split(rows, rows)
     first = audit(split, event=TopR(1), calibrator=own)
     alike(

@@ -48,7 +48,7 @@ from tests.reference import ks_error as slow_ks_error
 KEYS = [one.key for one in METRICS if isinstance(one, EventMeasure)]
 
 
-def drawn(n: int, seed: int = 0, digits: int | None = 3) -> tuple[np.ndarray, np.ndarray]:
+def draw_rows(n: int, seed: int = 0, digits: int | None = 3) -> tuple[np.ndarray, np.ndarray]:
     """Overconfident scores, 0 and 1 among them."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1, 2, n)
@@ -64,15 +64,15 @@ def values(result: AuditResult) -> dict[str, float | None]:
 
 @pytest.mark.parametrize("digits", [2, None])
 def test_every_measure_and_the_verdict_are_those_of_the_rows(digits: int | None) -> None:
-    scores, hits = drawn(4000, digits=digits)
+    scores, hits = draw_rows(4000, digits=digits)
     parts = [Summary.of(scores[k::7], hits[k::7]) for k in range(7)]
     summary, rows = reduce(add, parts).audit(n_bins=12), audit(scores, hits, n_bins=12)
-    found, wanted = values(summary), values(rows)
-    assert found.keys() == wanted.keys()
-    for each in (found, wanted):
+    result, wanted = values(summary), values(rows)
+    assert result.keys() == wanted.keys()
+    for each in (result, wanted):
         assert {key for key, value in each.items() if value is not None} == {*KEYS}
     for key in KEYS:
-        assert found[key] == pytest.approx(wanted[key], rel=1e-12, abs=1e-12, nan_ok=True), key
+        assert result[key] == pytest.approx(wanted[key], rel=1e-12, abs=1e-12, nan_ok=True), key
     assert repr(summary.verdict) == repr(rows.verdict)
     assert summary.test.n_samples == 4000
     assert summary.test.before.null.simultaneous == rows.test.before.null.simultaneous
@@ -82,21 +82,21 @@ def test_every_measure_and_the_verdict_are_those_of_the_rows(digits: int | None)
 
 
 def test_the_grid_is_within_its_bounds() -> None:
-    scores, hits = drawn(30_000, digits=None)
+    scores, hits = draw_rows(30_000, digits=None)
     scores[:12_000] = 1 / (1 + np.exp(-np.linspace(0.5, 0.5002, 12_000)))  # in one cell or two
     hits[:12_000] = np.arange(12_000) < 5000
     exact = Summary.of(scores, hits)
     grid = on_grid(exact)
     assert exact.is_exact
     assert not grid.is_exact
-    found, wanted = values(grid.audit()), values(audit(scores, hits))
+    result, wanted = values(grid.audit()), values(audit(scores, hits))
     bounds = grid.error_bounds
     for key, bound in bounds.items():
-        assert abs(found[key] - wanted[key]) <= bound + 1e-12, key  # type: ignore[operator]
-    assert wanted["ks_error"] - found["ks_error"] > bounds["ks_error"] / 20  # type: ignore[operator]
+        assert abs(result[key] - wanted[key]) <= bound + 1e-12, key  # type: ignore[operator]
+    assert wanted["ks_error"] - result["ks_error"] > bounds["ks_error"] / 20  # type: ignore[operator]
     assert 0 < bounds["ks_error"] < 0.1
     for key in ("miscalibration", "brier_skill", "calibration_slope", "ici", "smooth_ece"):
-        assert found[key] == pytest.approx(wanted[key], abs=1e-3), key
+        assert result[key] == pytest.approx(wanted[key], abs=1e-3), key
 
 
 def test_a_grid_moves_scores_little_and_keeps_certain_ones_apart() -> None:
@@ -115,7 +115,7 @@ def test_a_grid_moves_scores_little_and_keeps_certain_ones_apart() -> None:
 
 def test_many_scores_go_to_the_grid_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SCORES", 500)
-    scores, hits = drawn(2000, digits=None)
+    scores, hits = draw_rows(2000, digits=None)
     parts = [Summary.of(scores[k::5], hits[k::5]) for k in range(5)]
     whole = Summary.of(scores, hits)
     assert [one.is_exact for one in parts] == [True] * 5
@@ -151,26 +151,26 @@ def test_parts_add_up_in_any_order(
     whole = Summary.of(scores, hits)
     whole = on_grid(whole) if any(grids) else whole
     first, second, third = (parts[k] for k in order)
-    for found in ((first + second) + third, first + (second + third)):
-        assert found.rows.tolist() == whole.rows.tolist()
-        assert found.events.tolist() == whole.events.tolist()
-        np.testing.assert_allclose(found.scores, whole.scores, rtol=1e-12)
-        assert found.n_samples == len(rows)
+    for result in ((first + second) + third, first + (second + third)):
+        assert result.rows.tolist() == whole.rows.tolist()
+        assert result.events.tolist() == whole.events.tolist()
+        np.testing.assert_allclose(result.scores, whole.scores, rtol=1e-12)
+        assert result.n_samples == len(rows)
     slow = slow_ks_error(scores.tolist(), hits.tolist())
     bound = whole.error_bounds["ks_error"]
     assert abs(whole.audit().test.compare("ks_error").before - slow) <= bound + 1e-12  # type: ignore[operator]
 
 
 def test_two_summaries_are_compared_as_their_rows_are() -> None:
-    old, new = drawn(2000, seed=1), drawn(1500, seed=2)
+    old, new = draw_rows(2000, seed=1), draw_rows(1500, seed=2)
     batches = [(Summary.of(*one).counted, tally(*one)) for one in (old, new)]
-    found, wanted = (compare_batches(*pair, n_draws=100) for pair in zip(*batches, strict=True))
-    assert [row.p_value for row in found.rows] == [row.p_value for row in wanted.rows]
-    assert [row.new for row in found.rows] == [row.new for row in wanted.rows]
+    result, wanted = (compare_batches(*pair, n_draws=100) for pair in zip(*batches, strict=True))
+    assert [row.p_value for row in result.rows] == [row.p_value for row in wanted.rows]
+    assert [row.new for row in result.rows] == [row.new for row in wanted.rows]
 
 
 def test_counts_are_rows() -> None:
-    scores, hits = drawn(300, digits=1)
+    scores, hits = draw_rows(300, digits=1)
     times = np.arange(300) % 4
     weighted = Summary.of(scores, hits, frequency_weights(times))
     repeated = Summary.of(np.repeat(scores, times), np.repeat(hits, times))
@@ -185,11 +185,11 @@ def test_counts_are_rows() -> None:
 
 
 def test_intervals_of_few_rows_are_those_of_the_rows() -> None:
-    rows = drawn(600)
+    rows = draw_rows(600)
     both = Summary.of(*rows).audit(), audit(*rows)
-    found, wanted = (one.intervals(n_resamples=60, seed=3) for one in both)
-    assert len(found.findings) == len(wanted.findings)
-    for mine, its in zip(found.findings, wanted.findings, strict=True):
+    result, wanted = (one.intervals(n_resamples=60, seed=3) for one in both)
+    assert len(result.findings) == len(wanted.findings)
+    for mine, its in zip(result.findings, wanted.findings, strict=True):
         assert (mine.before is None) == (its.before is None), mine.key
         if mine.before is not None and its.before is not None:
             pairs = [
@@ -210,10 +210,10 @@ def test_intervals_of_many_rows_are_those_of_the_rows_but_for_the_draws(
     """Of 1,000 draws an end is known to about 4% of half an interval: 25% are four errors."""
     monkeypatch.setattr(import_module("calibcore.inference.infer"), "_WRITTEN", 0)
     monkeypatch.setattr(draws, "_MOST_CELLS", most_cells)
-    rows = drawn(3000)
-    found, wanted = Summary.of(*rows).audit().intervals(), audit(*rows).intervals()
+    rows = draw_rows(3000)
+    result, wanted = Summary.of(*rows).audit().intervals(), audit(*rows).intervals()
     for key in KEYS:
-        mine, its = found.find(key).before, wanted.find(key).before
+        mine, its = result.find(key).before, wanted.find(key).before
         assert mine is not None
         assert its is not None
         for end in ("low", "high"):
@@ -231,55 +231,55 @@ def test_counted_rows_that_turned_out_alike_may_turn_out_otherwise(
     monkeypatch.setattr(import_module("calibcore.inference.infer"), "_WRITTEN", 0)
     scores, hits = np.full(400, 0.99), np.ones(400, dtype=int)
     both = Summary.of(scores, hits).audit(), audit(scores, hits)
-    found, wanted = (one.intervals("event_nll").find("event_nll").before for one in both)
-    assert found is not None
+    result, wanted = (one.intervals("event_nll").find("event_nll").before for one in both)
+    assert result is not None
     assert wanted is not None
-    assert found.interval.high == pytest.approx(wanted.interval.high, rel=0.25)
-    assert found.interval.high > found.value
+    assert result.interval.high == pytest.approx(wanted.interval.high, rel=0.25)
+    assert result.interval.high > result.value
 
 
 def test_bands_tests_and_power_are_those_of_the_rows() -> None:
-    rows = drawn(3000)
-    found, wanted = (one.test.before for one in (Summary.of(*rows).audit(), audit(*rows)))
-    assert found.omnibus.p_value == wanted.omnibus.p_value
-    assert found.null.simultaneous == wanted.null.simultaneous
-    assert smallest_gap_shown(found.curves) == smallest_gap_shown(wanted.curves)
-    assert repr(found.off_ranges) == repr(wanted.off_ranges)
-    assert found.auroc == wanted.auroc
-    assert found.corp_outside == wanted.corp_outside
+    rows = draw_rows(3000)
+    result, wanted = (one.test.before for one in (Summary.of(*rows).audit(), audit(*rows)))
+    assert result.omnibus.p_value == wanted.omnibus.p_value
+    assert result.null.simultaneous == wanted.null.simultaneous
+    assert smallest_gap_shown(result.curves) == smallest_gap_shown(wanted.curves)
+    assert repr(result.off_ranges) == repr(wanted.off_ranges)
+    assert result.auroc == wanted.auroc
+    assert result.corp_outside == wanted.corp_outside
     for band in ("lower", "upper"):
-        mine, its = found.frequency_null, wanted.frequency_null
+        mine, its = result.frequency_null, wanted.frequency_null
         np.testing.assert_allclose(getattr(mine, band), getattr(its, band), rtol=1e-12)
-    np.testing.assert_array_equal(found.smooth.frequency, wanted.smooth.frequency)
-    for curve in (found.frequency, found.frequency_null):
+    np.testing.assert_array_equal(result.smooth.frequency, wanted.smooth.frequency)
+    for curve in (result.frequency, result.frequency_null):
         assert curve is not None
-    np.testing.assert_allclose(found.frequency.slope, wanted.frequency.slope, rtol=1e-9)  # type: ignore[union-attr]
+    np.testing.assert_allclose(result.frequency.slope, wanted.frequency.slope, rtol=1e-9)  # type: ignore[union-attr]
 
 
 def test_parts_of_very_many_rows_serve_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = drawn(40_000, digits=2)
+    rows = draw_rows(40_000, digits=2)
     wanted = audit(*rows).test.before
     assert wanted.frequency is not None
     assert wanted.frequency_null is not None
     monkeypatch.setattr(weights, "MOST_PARTS", 10_000)
     monkeypatch.setattr(bands, "MOST_PARTS", 10_000)
-    found = Summary.of(*rows).audit().test.before
+    result = Summary.of(*rows).audit().test.before
     for name, field in (("frequency", "slope"), ("frequency_null", "deviation")):
-        mine, its = (getattr(getattr(one, name), field) for one in (found, wanted))
+        mine, its = (getattr(getattr(one, name), field) for one in (result, wanted))
         np.testing.assert_allclose(mine, its, atol=1e-4)
         assert not np.array_equal(mine, its), name
 
 
 @pytest.mark.parametrize("n", [6000, 60_000])
 def test_subgroups_of_summaries_are_those_of_the_rows(n: int) -> None:
-    scores, hits = drawn(n)
+    scores, hits = draw_rows(n)
     names = np.random.default_rng(5).choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
     hits = np.where((names == "b") & (np.arange(n) % 6 == 0), 1, hits)
     parts = {name: Summary.of(scores[names == name], hits[names == name]) for name in "abc"}
-    found, wanted = audit_groups(parts), audit(scores, hits, groups=names)
-    assert found.verdict.groups[0].name == "b"
-    assert len(found.verdict.groups) == len(wanted.verdict.groups)
-    for mine, its in zip(found.verdict.groups, wanted.verdict.groups, strict=True):
+    result, wanted = audit_groups(parts), audit(scores, hits, groups=names)
+    assert result.verdict.groups[0].name == "b"
+    assert len(result.verdict.groups) == len(wanted.verdict.groups)
+    for mine, its in zip(result.verdict.groups, wanted.verdict.groups, strict=True):
         assert (mine.name, mine.rows, mine.own) == (its.name, its.rows, its.own)
         # Up to 20,000 rows labels are drawn row by row, and these are in another order.
         near = 1e-9 if n > 20_000 else 0.03
@@ -299,28 +299,28 @@ def written_out(rows: EventScores) -> EventScores:
 
 @pytest.mark.parametrize("key", SCORE_MAPS)
 def test_a_score_map_fitted_on_a_summary_is_that_of_the_rows(key: str) -> None:
-    fit, test = drawn(900, seed=1, digits=2), drawn(800, seed=2, digits=2)
-    found = Summary.of(*test).audit(calibrator=key, calibration=Summary.of(*fit))
+    fit, test = draw_rows(900, seed=1, digits=2), draw_rows(800, seed=2, digits=2)
+    result = Summary.of(*test).audit(calibrator=key, calibration=Summary.of(*fit))
     wanted = audit(Split(EventScores(*fit), EventScores(*test)), event=OneClass(1), calibrator=key)
-    assert found.fitted is not None
+    assert result.fitted is not None
     assert wanted.fitted is not None
     places = np.linspace(0, 1, 500)
-    assert isinstance(found.fitted, FittedScoreMap)
+    assert isinstance(result.fitted, FittedScoreMap)
     assert isinstance(wanted.fitted, FittedScoreMap)
     np.testing.assert_allclose(
-        found.fitted.predict(places), wanted.fitted.predict(places), rtol=1e-9, atol=1e-12
+        result.fitted.predict(places), wanted.fitted.predict(places), rtol=1e-9, atol=1e-12
     )
-    assert found.warnings == wanted.warnings
+    assert result.warnings == wanted.warnings
     for name in KEYS:
-        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        mine, its = result.test.compare(name).after, wanted.test.compare(name).after
         assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
 
 
 @pytest.mark.parametrize("key", ["platt", "isotonic", "spline"])
 def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
-    found = Summary.of(*drawn(1000, digits=2)).audit(calibrator=key)
-    assert found.request is not None
-    split = found.request.split
+    result = Summary.of(*draw_rows(1000, digits=2)).audit(calibrator=key)
+    assert result.request is not None
+    split = result.request.split
     cells = split.test
     assert isinstance(cells, CountedScores)
     assert split.fold is not None
@@ -333,9 +333,9 @@ def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
     again = Split(rows, rows, fold=np.repeat(split.fold, times))
     wanted = audit(again, event=OneClass(1), calibrator=key)
     for name in KEYS:
-        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        mine, its = result.test.compare(name).after, wanted.test.compare(name).after
         assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
-    changes = [one.intervals("ks_error", "event_nll", n_resamples=40) for one in (found, wanted)]
+    changes = [one.intervals("ks_error", "event_nll", n_resamples=40) for one in (result, wanted)]
     for name in ("ks_error", "event_nll"):
         own, other = (one.find(name).change for one in changes)
         assert own is not None
@@ -346,7 +346,7 @@ def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
 
 def test_rows_of_many_are_dealt_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counted, "_MOST_DEALT", 100)
-    cells, fold = counted.dealt(Summary.of(*drawn(5000)).event_scores, n_folds=5, seed=0)
+    cells, fold = counted.dealt(Summary.of(*draw_rows(5000)).event_scores, n_folds=5, seed=0)
     sizes = np.bincount(fold, cells.times.values)
     assert sizes.sum() == 5000
     assert np.abs(sizes - 1000).max() < 5 * np.sqrt(5000 * 0.16)
@@ -357,20 +357,20 @@ def test_parts_of_very_many_rows_are_fitted_as_rows(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for the spline, whose points are then fewer, to the last digits."""
-    fit, test = drawn(20_000, seed=1, digits=3), drawn(50, seed=2)
+    fit, test = draw_rows(20_000, seed=1, digits=3), draw_rows(50, seed=2)
     summaries = Summary.of(*test), Summary.of(*fit)
     wanted = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
     monkeypatch.setattr(weights, "MOST_PARTS", 2000)
-    found = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
+    result = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
     places, near = np.linspace(0, 1, 500), 2e-3 if key == "spline" else 1e-9
-    assert isinstance(found, FittedScoreMap)
+    assert isinstance(result, FittedScoreMap)
     assert isinstance(wanted, FittedScoreMap)
-    np.testing.assert_allclose(found.predict(places), wanted.predict(places), atol=near)
-    assert found.warnings == wanted.warnings
+    np.testing.assert_allclose(result.predict(places), wanted.predict(places), atol=near)
+    assert result.warnings == wanted.warnings
 
 
 def test_decisions_and_comparisons_take_a_summary() -> None:
-    rows = drawn(2000, digits=2)
+    rows = draw_rows(2000, digits=2)
     mine, its = Summary.of(*rows).event_scores, EventScores(*rows)
     curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
     np.testing.assert_allclose(curves[0].low, curves[1].low, rtol=1e-12)
@@ -391,19 +391,19 @@ def test_decisions_and_comparisons_take_a_summary() -> None:
 
 @pytest.mark.parametrize("n", [3000, 24_000])
 def test_drift_of_summaries_is_that_of_the_rows(n: int) -> None:
-    scores, hits = drawn(n)
+    scores, hits = draw_rows(n)
     days = np.arange(n) * 6 // n
     hits = np.where((days > 3) & (np.arange(n) % 11 == 0), 1, hits)
     parts = {f"{k}": Summary.of(scores[days == k], hits[days == k]) for k in range(6)}
-    periods, found = in_time(parts, n_resamples=200)
+    periods, result = in_time(parts, n_resamples=200)
     wanted = drift_test(scores, hits, days, n_periods=6)
-    assert found is not None
+    assert result is not None
     assert wanted is not None
     for field in ("since", "rows_before", "rows_since"):
-        assert getattr(found, field) == getattr(wanted, field)
+        assert getattr(result, field) == getattr(wanted, field)
     for field in ("slope", "gap_before", "gap_since"):
-        assert getattr(found, field) == pytest.approx(getattr(wanted, field), rel=1e-6), field
-    assert found.p_value == pytest.approx(wanted.p_value, abs=1e-9 if n > 20_000 else 0.03)
+        assert getattr(result, field) == pytest.approx(getattr(wanted, field), rel=1e-6), field
+    assert result.p_value == pytest.approx(wanted.p_value, abs=1e-9 if n > 20_000 else 0.03)
     rows = audit(scores[days == 2], hits[days == 2])
     assert periods[2].ks_error == pytest.approx(rows.test.compare("ks_error").before, abs=1e-12)
     gap = rows.intervals("mean_gap", n_resamples=200).find("mean_gap").before
@@ -416,7 +416,7 @@ def test_batches_are_counted_on_the_grid_as_sorted_scores_are() -> None:
     rng = np.random.default_rng(1)
     ends = [0.0, 5e-324, 1e-300, 1e-17, 1e-14, 1 - 2**-53, 1 - 1e-15, 1.0]
     tops = module._tops()[:: N_CELLS // 4000]  # noqa: SLF001 - where rounding could move a score
-    scores = np.concatenate([ends, tops, np.nextafter(tops, 0), drawn(9000, digits=None)[0]])
+    scores = np.concatenate([ends, tops, np.nextafter(tops, 0), draw_rows(9000, digits=None)[0]])
     hits = rng.integers(2, size=scores.size)
     halves = [on_grid(Summary.of(scores[k::2], hits[k::2])) for k in range(2)]
     wanted = halves[0] + halves[1]
@@ -424,12 +424,12 @@ def test_batches_are_counted_on_the_grid_as_sorted_scores_are() -> None:
         counts = GridCounts(start)
         for part in np.array_split(np.arange(0 if start is None else 100, scores.size), 3):
             counts.add(scores[part], hits[part])
-        found = counts.summary
-        assert found.cells is not None
+        result = counts.summary
+        assert result.cells is not None
         assert wanted.cells is not None
-        assert found.rows.tolist() == wanted.rows.tolist()
-        assert found.events.tolist() == wanted.events.tolist()
-        for mine, its in zip(found.cells.columns, wanted.cells.columns, strict=True):
+        assert result.rows.tolist() == wanted.rows.tolist()
+        assert result.events.tolist() == wanted.events.tolist()
+        for mine, its in zip(result.cells.columns, wanted.cells.columns, strict=True):
             np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-300)
 
 
@@ -437,11 +437,11 @@ MANY = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_00
 
 
 def test_billions_of_rows_are_audited() -> None:
-    found = MANY.audit()
-    assert found.test.n_samples == 4_000_000_000
-    assert found.test.compare("ks_error").before == pytest.approx(1e-9, rel=1e-6)
-    assert found.verdict.before.direction == "none"
-    gap = found.intervals("mean_gap", n_resamples=400).find("mean_gap").before
+    result = MANY.audit()
+    assert result.test.n_samples == 4_000_000_000
+    assert result.test.compare("ks_error").before == pytest.approx(1e-9, rel=1e-6)
+    assert result.verdict.before.direction == "none"
+    gap = result.intervals("mean_gap", n_resamples=400).find("mean_gap").before
     assert gap is not None
     assert gap.interval.high - gap.interval.low == pytest.approx(
         2 * 1.96 * 0.447 / 4e9**0.5, rel=0.2
@@ -449,7 +449,7 @@ def test_billions_of_rows_are_audited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "text"),
     [
         (lambda: Summary.of([0.2], [0], [0.5]), "sample_weight: sampling weights"),
         (lambda: Summary.of_counts([0.2], [1], [2]), "events: more than rows"),
@@ -468,10 +468,10 @@ def test_billions_of_rows_are_audited() -> None:
         (lambda: module.summary_sql("logs", "", "y"), "score: ''"),
     ],
 )
-def test_refusals(call: object, said: str) -> None:
+def test_refusals(call: object, text: str) -> None:
     with pytest.raises(CalibrationInputError) as caught:
         call()  # type: ignore[operator]
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(text)
 
 
 QUERIES = {
@@ -484,7 +484,7 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_duckdb_counts_rows_by_score(name: str) -> None:
     columns, score = QUERIES[name]
-    scores, hits = drawn(2000)
+    scores, hits = draw_rows(2000)
     with duckdb.connect() as base:
         base.execute(f"CREATE SCHEMA logs; CREATE TABLE logs.march ({columns})")
         base.executemany(
@@ -493,16 +493,16 @@ def test_duckdb_counts_rows_by_score(name: str) -> None:
         )
         query = module.summary_sql("logs.march", score, "y")
         counted = base.execute(query).fetchnumpy()
-        found = Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
-    said = scores[:500].astype(np.float32 if "FLOAT" in columns else np.float64)
-    wanted = Summary.of(said, hits[:500])
-    assert found.scores.tolist() == wanted.scores.tolist()
-    assert found.rows.tolist() == wanted.rows.tolist()
-    assert found.events.tolist() == wanted.events.tolist()
+        result = Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
+    text = scores[:500].astype(np.float32 if "FLOAT" in columns else np.float64)
+    wanted = Summary.of(text, hits[:500])
+    assert result.scores.tolist() == wanted.scores.tolist()
+    assert result.rows.tolist() == wanted.rows.tolist()
+    assert result.events.tolist() == wanted.events.tolist()
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "text"),
     [
         ((0.5, None), "events: "),
         ((0.5, 2), "events: "),
@@ -511,7 +511,7 @@ def test_duckdb_counts_rows_by_score(name: str) -> None:
     ],
 )
 def test_what_is_no_score_or_outcome_in_duckdb_is_refused(
-    row: tuple[object, ...], said: str
+    row: tuple[object, ...], text: str
 ) -> None:
     with duckdb.connect() as base:
         base.execute("CREATE TABLE logs (p DOUBLE, y INTEGER)")
@@ -519,7 +519,7 @@ def test_what_is_no_score_or_outcome_in_duckdb_is_refused(
         counted = base.execute(module.summary_sql("logs", "p", "y")).fetchnumpy()
     with pytest.raises(CalibrationInputError) as caught:
         Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(text)
 
 
 def test_more_rows_than_can_be_counted_are_refused() -> None:
@@ -534,7 +534,7 @@ def test_what_is_no_summary_is_not_added() -> None:
 
 
 def test_summaries_and_their_audits_are_copied() -> None:
-    summary = on_grid(Summary.of(*drawn(100)))
+    summary = on_grid(Summary.of(*draw_rows(100)))
     for again in (pickle.loads(pickle.dumps(summary)), copy.deepcopy(summary)):  # noqa: S301 - own
         assert again.audit().to_json() == summary.audit().to_json()
     held = summary.audit()
@@ -547,7 +547,7 @@ def test_summaries_and_their_audits_are_copied() -> None:
 
 def grouped(n: int, seed: int = 0, digits: int | None = 2) -> tuple[np.ndarray, ...]:
     """Scores, outcomes, and two columns of groups; the scores are too high in one group."""
-    scores, hits = drawn(n, seed, digits)
+    scores, hits = draw_rows(n, seed, digits)
     rng = np.random.default_rng(seed + 100)
     regions, devices = rng.choice(["eu", "us", "asia"], n, p=[0.5, 0.3, 0.2]), rng.choice([3, 7], n)
     hits = np.where((regions == "us") & (rng.random(n) < 0.2), 0, hits)
@@ -627,16 +627,16 @@ def test_sums_have_the_groups_that_both_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "text"),
     [
         ({"k": range(MOST_GROUPS + 1)}, "more than 100 groups of k"),
         ({"k": np.arange(101) % 11, "m": np.arange(101) % 10}, "more than 100 groups of k and m"),
         ({}, "none"),
     ],
 )
-def test_too_many_groups_are_refused_and_none(columns: dict[str, object], said: str) -> None:
+def test_too_many_groups_are_refused_and_none(columns: dict[str, object], text: str) -> None:
     given = {name: np.asarray(values) for name, values in columns.items()}
-    with pytest.raises(CalibrationInputError, match=said):
+    with pytest.raises(CalibrationInputError, match=text):
         GroupedSummary.of(np.full(101, 0.5), np.arange(101) % 2, given)
 
 
@@ -666,16 +666,16 @@ def test_a_grouped_summary_is_audited_by_its_columns_as_rows_are() -> None:
     columns = {"region": region, "device": device}
     summary = GroupedSummary.of(scores, hits, columns)
     wanted = audit(scores, hits, groups=np.stack([region, device], axis=1))
-    found = summary.audit()
+    result = summary.audit()
     of_rows = values(wanted)
-    assert {key: of for key, of in values(found).items() if of is not None} == pytest.approx(
+    assert {key: of for key, of in values(result).items() if of is not None} == pytest.approx(
         {key: of for key, of in of_rows.items() if of is not None}, rel=1e-12
     )
-    assert found.request is not None
-    assert [one.column for one in found.request.groupings] == ["region", "device"]
+    assert result.request is not None
+    assert [one.column for one in result.request.groupings] == ["region", "device"]
     worst = [(one.name, round(one.gap, 12), one.rows) for one in wanted.verdict.groups]
     assert worst
-    assert [(one.name, round(one.gap, 12), one.rows) for one in found.verdict.groups] == worst
+    assert [(one.name, round(one.gap, 12), one.rows) for one in result.verdict.groups] == worst
     coarse = GroupedSummary.of_parts(
         summary.columns, dict(zip(summary.names, map(on_grid, summary.parts), strict=True))
     )

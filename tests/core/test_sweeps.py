@@ -21,7 +21,7 @@ from tests.strategies import LogitCase, logit_sets
 GRID = (0.05, 0.4, 1.0, 1.7, 30.0)
 
 
-def made(seed: int, n_rows: int = 300, n_classes: int = 4) -> LogitSet:
+def draw_set(seed: int, n_rows: int = 300, n_classes: int = 4) -> LogitSet:
     rng = np.random.default_rng(seed)
     logits = 5 * rng.normal(size=(n_rows, n_classes))
     return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
@@ -37,7 +37,7 @@ def events(seed: int, n_rows: int) -> EventScores:
 
 
 def test_the_sweep_is_softmax_by_hand_at_every_temperature() -> None:
-    rows = made(1, n_rows=80)
+    rows = draw_set(1, n_rows=80)
     swept = temperature_sweep(rows, TopR(1), GRID, n_bins=7)
     labels = rows.labels.tolist()
     assert swept.temperatures.tolist() == list(GRID)
@@ -56,14 +56,14 @@ def test_the_sweep_is_softmax_by_hand_at_every_temperature() -> None:
 
 @pytest.mark.parametrize("event", [TopR(2), WithinTopR(2), OneClass(3)])
 def test_the_sweep_agrees_with_temperature_scaling(event: TopR | WithinTopR | OneClass) -> None:
-    rows = made(2, n_rows=30_000)  # many blocks of rows
+    rows = draw_set(2, n_rows=30_000)  # many blocks of rows
     swept = temperature_sweep(rows, event, [0.7, 2.3])
     for place, temperature in enumerate((0.7, 2.3)):
         table = FittedTemperature(temperature).predict_proba(rows.logits)
-        found = event.outcomes(table, rows.labels)
+        result = event.outcomes(table, rows.labels)
         assert_allclose(swept.nll[place], metrics.nll(table, rows.labels), rtol=1e-10)
-        assert_allclose(swept.ece[place], metrics.ece(found.scores, found.hits), rtol=1e-8)
-        assert_allclose(swept.ks_error[place], ks_error(found.scores, found.hits), rtol=1e-8)
+        assert_allclose(swept.ece[place], metrics.ece(result.scores, result.hits), rtol=1e-8)
+        assert_allclose(swept.ks_error[place], ks_error(result.scores, result.hits), rtol=1e-8)
 
 
 @given(case=logit_sets(), temperature=st.sampled_from([0.001, 0.1, 1.0, 7.0, 1000.0]))
@@ -78,7 +78,7 @@ def test_nll_and_entropy_hold_for_any_logits(case: LogitCase, temperature: float
 
 
 def test_the_fitted_temperature_is_where_nll_is_least_and_entropy_rises() -> None:
-    rows = made(3, n_rows=2_000)
+    rows = draw_set(3, n_rows=2_000)
     fitted = TemperatureScaling().fit(rows.logits, rows.labels).temperature
     around = fitted * np.array([0.5, 0.8, 0.99, 1.0, 1.01, 1.25, 2.0])
     swept = temperature_sweep(rows, TopR(1), around)
@@ -88,7 +88,7 @@ def test_the_fitted_temperature_is_where_nll_is_least_and_entropy_rises() -> Non
 
 def test_a_sweep_says_how_far_it_is_and_can_be_stopped() -> None:
     told: list[float] = []
-    temperature_sweep(made(4, 20), TopR(1), GRID, progress=told.append)
+    temperature_sweep(draw_set(4, 20), TopR(1), GRID, progress=told.append)
     assert told == [0.0, 0.2, 0.4, 0.6, 0.8]
 
     def stop(share: float) -> None:
@@ -96,7 +96,7 @@ def test_a_sweep_says_how_far_it_is_and_can_be_stopped() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        temperature_sweep(made(4, 20), TopR(1), GRID, progress=stop)
+        temperature_sweep(draw_set(4, 20), TopR(1), GRID, progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_temperatures_that_make_no_sense_are_refused(
     temperatures: list[float], wanted: str
 ) -> None:
     with pytest.raises(CalibrationInputError, match=f"temperatures: .*{wanted}"):
-        temperature_sweep(made(5, 10), TopR(1), temperatures)
+        temperature_sweep(draw_set(5, 10), TopR(1), temperatures)
 
 
 # Knots ----------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ def test_each_number_of_knots_is_a_fit_of_its_own() -> None:
             (test, swept.test_ks, swept.test_nll),
         ):
             after = [reference.read_map(pairs, score) for score in rows.scores.tolist()]
-            found = rows.hits.tolist()
-            assert_allclose(ks[place], reference.ks_error(after, found), atol=1e-8)
+            result = rows.hits.tolist()
+            assert_allclose(ks[place], reference.ks_error(after, result), atol=1e-8)
             if 0 < min(after) <= max(after) < 1:
-                assert_allclose(nll[place], reference.event_nll(after, found), rtol=1e-6)
+                assert_allclose(nll[place], reference.event_nll(after, result), rtol=1e-6)
 
 
 def test_only_knots_that_the_rows_allow_are_tried() -> None:
@@ -159,6 +159,6 @@ def test_a_knot_sweep_says_how_far_it_is() -> None:
 
 def test_words_are_no_temperatures_and_no_knots_are_nothing_to_try() -> None:
     with pytest.raises(CalibrationInputError, match="temperatures"):
-        temperature_sweep(made(7, 10), TopR(1), ["warm"])
+        temperature_sweep(draw_set(7, 10), TopR(1), ["warm"])
     with pytest.raises(CalibrationInputError, match="knots: none"):
         knot_sweep(events(5, 30), events(6, 30), SplineCalibration(), [])

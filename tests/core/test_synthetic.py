@@ -63,7 +63,7 @@ NAMES = pytest.mark.parametrize("name", WORLDS)
 def test_means_are_the_integrals(name: str) -> None:
     world, slow = WORLDS[name], Slow(WORLDS[name])
     truth = world.truth()
-    for found, of in (
+    for result, of in (
         (truth.rate, lambda _s, p: p),
         (truth.mean_score, lambda s, _p: s),
         (truth.mean_distance, lambda s, p: abs(s - p)),
@@ -72,7 +72,7 @@ def test_means_are_the_integrals(name: str) -> None:
         (truth.measure("event_brier"), lambda s, p: p * (1 - s) ** 2 + (1 - p) * s * s),
         (truth.measure("event_nll"), lambda s, p: -p * math.log(s) - (1 - p) * math.log(1 - s)),
     ):
-        assert_allclose(found, slow.mean(of), atol=5e-6)
+        assert_allclose(result, slow.mean(of), atol=5e-6)
     assert truth.aim("ece") == truth.aim("kde_ece") == truth.measure("kde_ece")
     assert truth.aim("ece") == truth.aim("sweep_ece") == truth.mean_distance
     assert truth.aim("debiased_ece") ** 2 == pytest.approx(truth.squared_distance, abs=1e-15)
@@ -177,8 +177,8 @@ def test_every_measure_of_very_many_rows_is_near_its_truth(name: str) -> None:
             continue
         bound = 0.03 if measure.unit == "number" else 0.004
         bound *= 2 if key == "mce_equal_mass" else 1  # the largest of 15
-        found = float(measure.compute(counted, Options()))
-        assert abs(found - truth.measure(key)) < bound, key
+        result = float(measure.compute(counted, Options()))
+        assert abs(result - truth.measure(key)) < bound, key
 
 
 def test_one_score_for_all_is_useless_and_calibrated() -> None:
@@ -284,8 +284,8 @@ def test_the_curve_is_bayes_rule_and_the_ece_its_integral(beta0: float, beta1: f
     world = zhang_world(beta0, beta1)
     for x in (-4.0, -1.0, 0.0, 0.3, 2.5):
         chance = density(x, -1) / (density(x, -1) + density(x, 1))
-        found = world.curve.frequency([logistic(beta0 + beta1 * x)])
-        assert_allclose(found, [chance], rtol=1e-9)
+        result = world.curve.frequency([logistic(beta0 + beta1 * x)])
+        assert_allclose(result, [chance], rtol=1e-9)
     cuts = np.linspace(-9, 9, 19).tolist()
     ece = sum(quad(distance, *pair, epsabs=1e-11)[0] for pair in itertools.pairwise(cuts))
     assert_allclose(world.truth().mean_distance, ece, atol=2e-6)
@@ -310,8 +310,8 @@ def test_rows_are_as_if_labels_and_inputs_had_been_drawn_as_in_the_paper() -> No
 
 
 def test_kernel_densities_are_nearer_to_the_ece_than_bins_as_the_paper_says() -> None:
-    found = redraws(zhang_world(0.5, -1.5), 128, 200, seed=1, measures=("ece", "kde_ece"))
-    binned, kernel = found.root_mean_squared_error
+    result = redraws(zhang_world(0.5, -1.5), 128, 200, seed=1, measures=("ece", "kde_ece"))
+    binned, kernel = result.root_mean_squared_error
     assert kernel < 0.8 * binned
 
 
@@ -419,10 +419,10 @@ def test_the_event_of_a_world() -> None:
 @pytest.mark.parametrize("name", ["too extreme", "groups", "five classes"])
 def test_the_first_redraw_is_the_draw_of_the_same_seed(name: str) -> None:
     world, keys = WORLDS[name], tuple(MEASURES)
-    found = redraws(world, 300, 3, seed=8, measures=keys, n_bins=7)
+    result = redraws(world, 300, 3, seed=8, measures=keys, n_bins=7)
     event = world.draw(300, seed=8).event
     counted = tally(event.scores, event.hits)
-    for key, value in zip(keys, found.values[0], strict=True):
+    for key, value in zip(keys, result.values[0], strict=True):
         rough, exact = (
             float(MEASURES[key].compute(counted, Options(n_bins=7, rough=one)))
             for one in (True, False)
@@ -431,10 +431,10 @@ def test_the_first_redraw_is_the_draw_of_the_same_seed(name: str) -> None:
         assert value == pytest.approx(expected, rel=1e-12, abs=1e-15), key  # kernels of all at once
         loess = key in {"ici", "e50", "e90"}  # of joined scores
         assert rough == pytest.approx(exact, abs=5e-4 if loess else 2e-5), key
-        assert value == found.of(key)[0]
+        assert value == result.of(key)[0]
     truth = world.truth()
-    assert found.limits.tolist() == [truth.measure(key, Options(n_bins=7)) for key in keys]
-    assert found.aims.tolist() == [truth.aim(key, Options(n_bins=7)) for key in keys]
+    assert result.limits.tolist() == [truth.measure(key, Options(n_bins=7)) for key in keys]
+    assert result.aims.tolist() == [truth.aim(key, Options(n_bins=7)) for key in keys]
 
 
 def test_draws_do_not_depend_on_how_many_there_are() -> None:
@@ -446,27 +446,27 @@ def test_draws_do_not_depend_on_how_many_there_are() -> None:
 
 def test_summaries_by_hand() -> None:
     values = np.array([[0.1, 0.5], [0.3, np.nan], [0.2, 0.7], [0.2, np.inf]])
-    found = Redraws(("ece", "auroc"), values, np.array([0.1, 0.6]), np.array([0.1, 0.6]), 9)
-    assert_allclose(found.mean, [0.2, 0.6])
-    assert_allclose(found.bias, [0.1, 0.0], atol=1e-15)
-    assert_allclose(found.deviation, [math.sqrt(0.005), 0.1])
-    assert_allclose(found.root_mean_squared_error, [math.sqrt(0.015), 0.1])
+    result = Redraws(("ece", "auroc"), values, np.array([0.1, 0.6]), np.array([0.1, 0.6]), 9)
+    assert_allclose(result.mean, [0.2, 0.6])
+    assert_allclose(result.bias, [0.1, 0.0], atol=1e-15)
+    assert_allclose(result.deviation, [math.sqrt(0.005), 0.1])
+    assert_allclose(result.root_mean_squared_error, [math.sqrt(0.015), 0.1])
 
 
 def test_a_measure_that_is_never_defined_has_no_mean() -> None:
-    found = redraws(World(sharpness=0, base_rate=0), 3, 4, seed=0, measures=("auroc", "hit_rate"))
-    assert math.isnan(found.mean[0])
-    assert found.mean[1] == 0
+    result = redraws(World(sharpness=0, base_rate=0), 3, 4, seed=0, measures=("auroc", "hit_rate"))
+    assert math.isnan(result.mean[0])
+    assert result.mean[1] == 0
 
 
 def test_unbiased_measures_have_no_bias_and_ece_of_few_rows_has() -> None:
     keys = ("hit_rate", "mean_score", "event_brier", "event_nll", "ece", "debiased_ece")
-    found = redraws(WORLDS["too extreme"], 200, 2_000, seed=3, measures=keys)
-    error = found.deviation / math.sqrt(2_000)
-    assert (np.abs(found.bias[:4]) < 4 * error[:4]).all()
-    assert found.bias[4] > 10 * error[4]
-    squares = found.root_mean_squared_error**2
-    assert_allclose(squares, found.bias**2 + found.deviation**2, rtol=1e-9)
+    result = redraws(WORLDS["too extreme"], 200, 2_000, seed=3, measures=keys)
+    error = result.deviation / math.sqrt(2_000)
+    assert (np.abs(result.bias[:4]) < 4 * error[:4]).all()
+    assert result.bias[4] > 10 * error[4]
+    squares = result.root_mean_squared_error**2
+    assert_allclose(squares, result.bias**2 + result.deviation**2, rtol=1e-9)
 
 
 # Calibrators --------------------------------------------------------------------------------------
@@ -480,22 +480,22 @@ def test_a_map_is_as_far_from_the_truth_as_its_integral_says() -> None:
         return logistic(0.7 * math.log(score / (1 - score)) + 0.2) - frequency
 
     after = truth.after(fitted)
-    found = after.distance
+    result = after.distance
     squares = slow.mean(lambda s, p: off(s, p) ** 2)
-    assert_allclose(found.mean_absolute, slow.mean(lambda s, p: abs(off(s, p))), atol=5e-6)
-    assert_allclose(found.root_mean_squared, math.sqrt(squares), atol=5e-6)
+    assert_allclose(result.mean_absolute, slow.mean(lambda s, p: abs(off(s, p))), atol=5e-6)
+    assert_allclose(result.root_mean_squared, math.sqrt(squares), atol=5e-6)
     assert_allclose(after.measure("event_brier"), truth.brier_floor + squares, atol=5e-6)
-    assert_allclose(after.mean_distance, found.mean_absolute, rtol=1e-9)
+    assert_allclose(after.mean_distance, result.mean_absolute, rtol=1e-9)
     assert after.brier_floor == truth.brier_floor
 
 
 def test_a_map_with_steps_is_calibrated_where_each_step_is_at_its_mean() -> None:
     world = WORLDS["too extreme"]
-    (found,) = calibrators_against(
+    (result,) = calibrators_against(
         world, {"any": IsotonicCalibration(interpolate=False)}, world.draw(100_000, seed=1)
     )
-    assert found.after.mean_distance < 0.7 * found.distance.mean_absolute
-    assert found.after.counted.scores.size < 500
+    assert result.after.mean_distance < 0.7 * result.distance.mean_absolute
+    assert result.after.counted.scores.size < 500
 
 
 def test_calibrators_are_compared_in_their_order() -> None:
@@ -517,18 +517,18 @@ def test_calibrators_are_compared_in_their_order() -> None:
 def test_temperature_is_a_map_of_the_score_of_two_classes() -> None:
     world = World(LogOddsCurve(slope=0.5))
     drawn = world.draw(200_000, seed=3)
-    (found,) = calibrators_against(world, {"t": TemperatureScaling()}, drawn)
-    assert found.distance.root_mean_squared < 0.003  # one over its temperature is the slope
+    (result,) = calibrators_against(world, {"t": TemperatureScaling()}, drawn)
+    assert result.distance.root_mean_squared < 0.003  # one over its temperature is the slope
     whole = TemperatureScaling().fit(drawn.rows.logits, drawn.rows.labels)
     expected = whole.predict_proba(drawn.rows.logits)[:, 1]
-    assert_allclose(found.fitted.predict(drawn.event.scores), expected, rtol=1e-9)
+    assert_allclose(result.fitted.predict(drawn.event.scores), expected, rtol=1e-9)
 
 
 def test_score_maps_of_three_classes_act_on_the_top_prediction() -> None:
     world = WORLDS["five classes"]
     drawn = world.draw(50_000, seed=4)
-    (found,) = calibrators_against(world, {"platt": PlattScaling()}, drawn)
-    assert found.distance.mean_absolute < 0.01 < world.truth().mean_distance
+    (result,) = calibrators_against(world, {"platt": PlattScaling()}, drawn)
+    assert result.distance.mean_absolute < 0.01 < world.truth().mean_distance
     with pytest.raises(CalibrationInputError, match=r"^calibrators: t\. Expected one that acts"):
         calibrators_against(world, {"t": TemperatureScaling()}, drawn)
 
@@ -536,11 +536,11 @@ def test_score_maps_of_three_classes_act_on_the_top_prediction() -> None:
 def test_a_map_by_group_is_fitted_with_the_groups() -> None:
     world = World(LogOddsCurve(slope=0.6), group_shift=0.8)
     drawn = world.draw(20_000, seed=5)
-    (found,) = calibrators_against(world, {"group": ByGroup(PlattScaling())}, drawn)
+    (result,) = calibrators_against(world, {"group": ByGroup(PlattScaling())}, drawn)
     event = drawn.event
     by_hand = ByGroup(PlattScaling()).fit(event.scores, event.hits, drawn.groups)
-    assert found.fitted == by_hand
-    assert found.distance.mean_absolute < 0.01
+    assert result.fitted == by_hand
+    assert result.distance.mean_absolute < 0.01
 
 
 def test_rows_of_a_world_are_a_logit_set_like_any_other() -> None:
@@ -607,6 +607,6 @@ def test_worlds_are_values() -> None:
 def test_frequencies_of_any_shape() -> None:
     scores: Floats = np.linspace(0, 1, 12).reshape(3, 4)
     for curve in (LogOddsCurve(0.5, 0.1, 0.3), HandCurve((0.2, 0.9))):
-        found = curve.frequency(scores)
-        assert found.shape == (3, 4)
-        assert_allclose(found.ravel(), [curve.frequency([s])[0] for s in scores.ravel()])
+        result = curve.frequency(scores)
+        assert result.shape == (3, 4)
+        assert_allclose(result.ravel(), [curve.frequency([s])[0] for s in scores.ravel()])

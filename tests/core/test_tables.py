@@ -205,7 +205,7 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "outcomes", "said"),
+    ("data", "outcomes", "text"),
     [
         ([0.9, 0.4], None, "outcomes: none. Expected what came true of each row."),
         ([0.9, 0.4], [1, 0, 1], "outcomes: shape (3,) beside data of shape (2,)."),
@@ -260,10 +260,10 @@ def test_rows_pass_and_groups_are_numbered_by_name() -> None:
         ),
     ],
 )
-def test_what_is_no_such_table_is_named(data: object, outcomes: object, said: str) -> None:
+def test_what_is_no_such_table_is_named(data: object, outcomes: object, text: str) -> None:
     with pytest.raises(CalibrationInputError) as error:
         rows_of(data, outcomes)
-    assert said in str(error.value)
+    assert text in str(error.value)
 
 
 def test_pandas_rows_in_another_order_are_refused_and_others_go_by_place() -> None:

@@ -229,9 +229,9 @@ def test_labels_of_any_type_are_understood(labels: Any) -> None:
 
 def test_nullable_tables_without_gaps_are_numbers() -> None:
     table = pd.DataFrame([[0.5, 1.5], [2.0, -1.0]]).convert_dtypes()
-    found = LogitSet(table, pd.Series([1, 0]).astype("Int64"))
-    assert found.logits.tolist() == [[0.5, 1.5], [2.0, -1.0]]
-    assert found.labels.tolist() == [1, 0]
+    result = LogitSet(table, pd.Series([1, 0]).astype("Int64"))
+    assert result.logits.tolist() == [[0.5, 1.5], [2.0, -1.0]]
+    assert result.labels.tolist() == [1, 0]
     mixed = pd.DataFrame({"a": pd.array([0, 3], dtype="Int64"), "b": [0.25, 1.0]})
     assert softmax(mixed).tolist() == softmax([[0.0, 0.25], [3.0, 1.0]]).tolist()
 

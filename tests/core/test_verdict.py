@@ -40,22 +40,22 @@ def test_the_direction_is_that_of_the_fault(
     shift: float, slope: float, direction: Direction, rng: np.random.Generator
 ) -> None:
     scores, hits = rows_with(shift, slope, 4000, rng)
-    found = audit(scores, hits).verdict
-    assert found.after is None
-    assert found.before.direction == direction
-    assert found.before.detected == (direction != "none")
-    assert bool(found.before.ranges) == found.before.detected
-    assert found.before.uninformative is None
+    result = audit(scores, hits).verdict
+    assert result.after is None
+    assert result.before.direction == direction
+    assert result.before.detected == (direction != "none")
+    assert bool(result.before.ranges) == result.before.detected
+    assert result.before.uninformative is None
     mean_gap = np.mean(np.asarray(scores)) - np.mean(np.asarray(hits))
-    assert found.before.mean_gap == pytest.approx(mean_gap, abs=1e-12)
+    assert result.before.mean_gap == pytest.approx(mean_gap, abs=1e-12)
 
 
 def test_a_calibrator_that_mends_leaves_no_direction(rng: np.random.Generator) -> None:
     scores, hits = rows_with(-1.0, 1.0, 4000, rng)
-    found = audit(scores, hits, calibrator=PlattScaling()).verdict
-    assert found.after is not None
-    assert (found.before.direction, found.after.direction) == ("too high", "none")
-    assert not found.after.remains
+    result = audit(scores, hits, calibrator=PlattScaling()).verdict
+    assert result.after is not None
+    assert (result.before.direction, result.after.direction) == ("too high", "none")
+    assert not result.after.remains
 
 
 def test_a_gap_that_is_mostly_left_remains_though_none_is_detected() -> None:
@@ -63,9 +63,9 @@ def test_a_gap_that_is_mostly_left_remains_though_none_is_detected() -> None:
     before, after = (
         audit(EventScores(np.full(400, score), hits)).test.before for score in (0.5, 0.508)
     )
-    found = side_verdict(after, before)
-    assert (found.direction, found.remains, found.detected) == ("too low", True, False)
-    assert found.uninformative is None
+    result = side_verdict(after, before)
+    assert (result.direction, result.remains, result.detected) == ("too low", True, False)
+    assert result.uninformative is None
     alone = side_verdict(after)
     assert (alone.direction, alone.remains, alone.uninformative) == ("none", False, "constant")
 
@@ -83,14 +83,14 @@ def test_groups_that_are_off_come_worst_first(rng: np.random.Generator) -> None:
     scores = rng.uniform(0.2, 0.8, 4500)
     shift = np.select([groups == "low", groups == "high"], [0.2, -0.15], 0.0)
     hits = (rng.random(4500) < np.clip(scores + shift, 0, 1)).astype(int)
-    found = audit(scores, hits, groups=groups).verdict
-    assert [one.name for one in found.groups] == ["low", "high"]
-    assert [one.gap < 0 for one in found.groups] == [True, False]
-    assert all(one.low < one.gap < one.high and one.p_value < 0.05 for one in found.groups)
+    result = audit(scores, hits, groups=groups).verdict
+    assert [one.name for one in result.groups] == ["low", "high"]
+    assert [one.gap < 0 for one in result.groups] == [True, False]
+    assert all(one.low < one.gap < one.high and one.p_value < 0.05 for one in result.groups)
     codes = np.unique(groups, return_inverse=True)[1]
     gaps = group_gaps(scores, hits, [codes])
-    assert found.groups[0].p_value == gaps.adjusted[2]
-    assert found.groups_after == ()
+    assert result.groups[0].p_value == gaps.adjusted[2]
+    assert result.groups_after == ()
 
 
 def test_directions_are_those_that_there_are() -> None:
@@ -111,8 +111,8 @@ def test_a_p_value_at_the_level_detects_nothing() -> None:
     assert DETECTION_LEVEL == 0.05
     assert direction_of(0.1, 0.1, 0.05) == "none"
     assert direction_of(0.1, 0.1, 0.0499) == "too high"
-    found = side_verdict(side_at(0.05))
-    assert (found.direction, found.ranges, found.detected) == ("none", (), False)
+    result = side_verdict(side_at(0.05))
+    assert (result.direction, result.ranges, result.detected) == ("none", (), False)
     below = side_verdict(side_at(0.0499))
     assert (below.direction, below.detected) == ("too high", True)
     assert below.ranges
@@ -177,6 +177,6 @@ def test_the_first_group_counts_and_rows_without_one_are_none() -> None:
     codes = np.repeat([0, 1, -1], 400)
     rows = with_groups(EventScores(scores, hits), codes)
     side = audit(EventScores(scores, hits)).test
-    found = verdict_of(side, rows, [Grouping(("north", "south"))])
-    assert [(one.name, one.rows) for one in found.groups] == [("north", 400)]
-    assert found.groups[0].gap == pytest.approx(0.3)
+    result = verdict_of(side, rows, [Grouping(("north", "south"))])
+    assert [(one.name, one.rows) for one in result.groups] == [("north", 400)]
+    assert result.groups[0].gap == pytest.approx(0.3)

@@ -41,8 +41,8 @@ def test_standard_errors_of_a_survey() -> None:
     told = with_design(EventScores(np.ones(60), HITS), sample_weight=WEIGHTS, clusters=CLUSTERS)
     worth = np.where(HITS > 0, 1.0, -3.0)
     half = 1.959963984540054 * mean_error(worth, shares, CLUSTERS)
-    found = decision_curve(told, [0.75])
-    assert found.high[0] - found.model[0] == pytest.approx(half, rel=1e-9)
+    result = decision_curve(told, [0.75])
+    assert result.high[0] - result.model[0] == pytest.approx(half, rel=1e-9)
 
 
 def test_effective_size_of_a_published_example() -> None:
@@ -74,8 +74,8 @@ def test_weighted_cases_of_mcgrad() -> None:
 
 
 def test_bias_and_parts_of_model_diagnostics() -> None:
-    found = group_gaps(SCORES, HITS, [K % 3], sample_weight=WEIGHTS, least=1)
-    assert found.gap.tolist() == pytest.approx(
+    result = group_gaps(SCORES, HITS, [K % 3], sample_weight=WEIGHTS, least=1)
+    assert result.gap.tolist() == pytest.approx(
         [-0.19166666666666668, -0.25000000000000006, -0.17083333333333334], abs=1e-14
     )
     parts = audit(SCORES, HITS, sample_weight=WEIGHTS).test
@@ -103,12 +103,12 @@ def rows(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, np.nda
 def test_measures_of_scikit_learn(rows: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     scores, hits, weights = rows
     told = {"sample_weight": weights}
-    for found, wanted in (
+    for result, wanted in (
         (metrics.event_brier(scores, hits, **told), brier_score_loss(hits, scores, **told)),
         (metrics.event_nll(scores, hits, **told), log_loss(hits, scores, **told)),
         (metrics.auroc(scores, hits, **told), roc_auc_score(hits, scores, **told)),
     ):
-        assert found == pytest.approx(wanted, abs=1e-12)
+        assert result == pytest.approx(wanted, abs=1e-12)
     table = np.stack([1 - scores, scores], axis=1)
     assert metrics.nll(table, hits, **told) == pytest.approx(log_loss(hits, table, **told))
     decided = (scores > 0.5).astype(int)
@@ -121,14 +121,14 @@ def test_isotonic_regression_of_scikit_learn(
     rows: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
     scores, hits, weights = rows
-    found = IsotonicCalibration().fit(scores, hits, sample_weight=weights).predict(scores)
+    result = IsotonicCalibration().fit(scores, hits, sample_weight=weights).predict(scores)
     wanted = IsotonicRegression(out_of_bounds="clip").fit(scores, hits, sample_weight=weights)
-    np.testing.assert_allclose(found, wanted.predict(scores), atol=1e-12)
+    np.testing.assert_allclose(result, wanted.predict(scores), atol=1e-12)
     zero = weights * (np.arange(300) % 3 > 0)
-    found = IsotonicCalibration().fit(scores, hits, sample_weight=zero).predict(scores[zero > 0])
+    result = IsotonicCalibration().fit(scores, hits, sample_weight=zero).predict(scores[zero > 0])
     some = zero > 0
     wanted = IsotonicRegression().fit(scores[some], hits[some], sample_weight=zero[some])
-    np.testing.assert_allclose(found, wanted.predict(scores[some]), atol=1e-12)
+    np.testing.assert_allclose(result, wanted.predict(scores[some]), atol=1e-12)
 
 
 def test_platt_scaling_is_a_weighted_logistic_regression(
@@ -140,8 +140,8 @@ def test_platt_scaling_is_a_weighted_logistic_regression(
     odds = np.log(scores / (1 - scores))[:, np.newaxis]
     fitted = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
     wanted = fitted.fit(odds, hits, sample_weight=weights).predict_proba(odds)[:, 1]
-    found = PlattScaling().fit(scores, hits, sample_weight=weights).predict(scores)
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    result = PlattScaling().fit(scores, hits, sample_weight=weights).predict(scores)
+    np.testing.assert_allclose(result, wanted, atol=1e-5)
 
 
 def test_calibration_curve_of_repeated_rows(
@@ -150,10 +150,12 @@ def test_calibration_curve_of_repeated_rows(
     scores, hits, weights = rows
     times = np.ceil(weights).astype(int)
     scores = np.where(scores * 10 % 1 == 0, scores + 1e-4, scores)  # bins close at other ends
-    found = binned_reliability(scores, hits, n_bins=10, sample_weight=frequency_weights(times)).bins
+    result = binned_reliability(
+        scores, hits, n_bins=10, sample_weight=frequency_weights(times)
+    ).bins
     frequency, score = calibration_curve(
         np.repeat(hits, times), np.repeat(scores, times), n_bins=10
     )
-    some = found.counts > 0
-    np.testing.assert_allclose(found.mean_score[some], score, atol=1e-12)
-    np.testing.assert_allclose(found.frequency[some], frequency, atol=1e-12)
+    some = result.counts > 0
+    np.testing.assert_allclose(result.mean_score[some], score, atol=1e-12)
+    np.testing.assert_allclose(result.frequency[some], frequency, atol=1e-12)

@@ -63,10 +63,10 @@ def same(one: AnySummary, other: AnySummary) -> bool:
 
 @pytest.mark.usefixtures("client")
 def test_shards_are_counted_by_two_processes(shards: str) -> None:
-    found = summarise_dask(frames.read_parquet(shards), "p", "y")
+    result = summarise_dask(frames.read_parquet(shards), "p", "y")
     table = rows()
-    assert same(found, Summary.of(table["p"], table["y"]))
-    assert found.whole.audit().test.compare("ks_error").before == pytest.approx(
+    assert same(result, Summary.of(table["p"], table["y"]))
+    assert result.whole.audit().test.compare("ks_error").before == pytest.approx(
         audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
     )
 
@@ -98,14 +98,14 @@ def test_a_frame_is_audited_where_its_rows_are() -> None:
     table, by = grouped(), ["ward", "floor"]
     table["y"] &= table["floor"] != 2
     frame = frames.from_pandas(table, npartitions=7)
-    found = audit(frame[["p", "y", *by]], "y", groups=by, calibrator="platt", n_bins=9)
+    result = audit(frame[["p", "y", *by]], "y", groups=by, calibrator="platt", n_bins=9)
     named = table[by].astype(object).where(table[by].notna(), "")
     wanted = audit(table["p"], table["y"], groups=named, n_bins=9)
     for key in ("ks_error", "ece", "event_nll"):
-        assert found.test.compare(key).before == pytest.approx(
+        assert result.test.compare(key).before == pytest.approx(
             wanted.test.compare(key).before, rel=1e-12
         )
-    assert found.fitted is not None
+    assert result.fitted is not None
     groups = {(one.name, one.rows) for one in wanted.verdict.groups}
     assert ("2", int((table["floor"] == 2).sum())) in groups
     assert {(one.name, one.rows) for one in audit(
@@ -113,7 +113,7 @@ def test_a_frame_is_audited_where_its_rows_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "text"),
     [
         (lambda one: audit(one[["p"]], one["y"]), "outcomes: a Series. Expected a column by its"),
         (lambda one: audit(one["p"], one["y"]), "outcomes: a Series"),
@@ -125,18 +125,18 @@ def test_a_frame_is_audited_where_its_rows_are() -> None:
         (lambda one: summarise_dask(one[["p"]], "p", one["y"]), "outcome: a Series. Expected the"),
     ],
 )
-def test_what_a_frame_cannot_be_audited_by_is_refused_in_a_sentence(call: Any, said: str) -> None:
+def test_what_a_frame_cannot_be_audited_by_is_refused_in_a_sentence(call: Any, text: str) -> None:
     with pytest.raises(CalibrationInputError) as caught:
         call(frames.from_pandas(rows(), npartitions=2))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(text)
 
 
 @pytest.mark.usefixtures("client")
 def test_numbers_of_equal_rows_are_counted() -> None:
     table = rows().assign(n=np.arange(N) % 3)
-    found = summarise_dask(frames.from_pandas(table, npartitions=5), "p", "y", count="n")
+    result = summarise_dask(frames.from_pandas(table, npartitions=5), "p", "y", count="n")
     repeated = table.loc[table.index.repeat(table["n"])]
-    assert same(found, Summary.of(repeated["p"], repeated["y"]))
+    assert same(result, Summary.of(repeated["p"], repeated["y"]))
 
 
 def counted_by(client: Any) -> set[int]:
@@ -157,9 +157,9 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Pa
     frame = frames.from_map(
         dying_once, range(N_PARTS), mark=str(mark), meta=rows().iloc[:0], enforce_metadata=False
     )
-    found = summarise_dask(frame, "p", "y")
+    result = summarise_dask(frame, "p", "y")
     assert mark.exists()
-    assert same(found, Summary.of(rows()["p"], rows()["y"]))
+    assert same(result, Summary.of(rows()["p"], rows()["y"]))
     client.wait_for_workers(2, timeout=30)
     assert counted_by(client) != before
 
@@ -167,16 +167,16 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Pa
 @pytest.mark.usefixtures("client")
 def test_partitions_without_rows_count_none() -> None:
     frame = frames.from_pandas(rows(), npartitions=5)
-    found = summarise_dask(frame[frame["p"] > 0.99], "p", "y")
+    result = summarise_dask(frame[frame["p"] > 0.99], "p", "y")
     kept = rows()[rows()["p"] > 0.99]
-    assert same(found, Summary.of(kept["p"], kept["y"]))
+    assert same(result, Summary.of(kept["p"], kept["y"]))
     with pytest.raises(CalibrationInputError, match="no row"):
         summarise_dask(frame[frame["p"] > 2], "p", "y")
 
 
 @pytest.mark.usefixtures("client")
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "text"),
     [
         ("y", None, "outcome: no value in column 'y'"),
         ("p", 1.5, "scores: "),
@@ -184,13 +184,13 @@ def test_partitions_without_rows_count_none() -> None:
     ],
 )
 def test_what_is_no_score_or_outcome_is_refused_as_without_an_engine(
-    column: str, value: float | None, said: str
+    column: str, value: float | None, text: str
 ) -> None:
     table = rows().astype({"y": "Int64"})
     table.loc[N // 2, column] = value
     with pytest.raises(CalibrationInputError) as caught:
         summarise_dask(frames.from_pandas(table, npartitions=4), "p", "y")
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(text)
 
 
 def test_a_column_that_is_not_there_is_refused_at_once() -> None:

@@ -44,9 +44,9 @@ def shards(tmp_path: Path) -> list[str]:
 
 
 def test_shards_are_counted(session: Any, shards: list[str]) -> None:
-    found, table = summarise_spark(session.read.parquet(*shards).repartition(9), "p", "y"), rows()
-    assert same(found, Summary.of(table["p"], table["y"]))
-    assert found.whole.audit().test.compare("ks_error").before == pytest.approx(
+    result, table = summarise_spark(session.read.parquet(*shards).repartition(9), "p", "y"), rows()
+    assert same(result, Summary.of(table["p"], table["y"]))
+    assert result.whole.audit().test.compare("ks_error").before == pytest.approx(
         audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
     )
 
@@ -67,32 +67,32 @@ def test_a_frame_is_audited_where_its_rows_are(session: Any, tmp_path: Path) -> 
     table = grouped()
     table.to_parquet(tmp_path / "rows.parquet")
     frame = session.read.parquet(str(tmp_path / "rows.parquet")).repartition(3)
-    found = audit(frame.select("p", "y", "ward"), "y", groups="ward")
+    result = audit(frame.select("p", "y", "ward"), "y", groups="ward")
     named = table["ward"].astype(object).where(table["ward"].notna(), "")
     wanted = audit(table["p"], table["y"], groups=named)
-    assert found.test.compare("ks_error").before == pytest.approx(
+    assert result.test.compare("ks_error").before == pytest.approx(
         wanted.test.compare("ks_error").before, rel=1e-12
     )
-    assert found.request is not None
-    assert found.request.groupings[0].names == ("", "east", "north", "west")
+    assert result.request is not None
+    assert result.request.groupings[0].names == ("", "east", "north", "west")
     with pytest.raises(CalibrationInputError, match=r"data: a frame with p, unused"):
         audit(frame.select("p", "y", "unused"), "y")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         ("y + 1 as y", "hits: values other than 0 and 1"),
         ("cast(null as double) as y", "outcome: no value in column"),
     ],
 )
 def test_what_is_no_outcome_is_refused_in_one_sentence(
-    session: Any, change: str, said: str
+    session: Any, change: str, text: str
 ) -> None:
     frame = session.createDataFrame([(0.2, 0), (0.6, 1)], "p double, y int")
     with pytest.raises(CalibrationInputError) as caught:
         summarise_spark(frame.selectExpr("p", change), "p", "y")
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(text)
 
 
 def test_a_column_that_is_not_there_and_no_row_are_refused(session: Any) -> None:
@@ -140,8 +140,8 @@ def test_numbers_of_equal_rows_are_counted(session: Any) -> None:
     frame = session.createDataFrame(
         [(0.2, 0, 3), (0.6, 1, 2), (0.7, 1, 0)], "p double, y int, n int"
     )
-    found = summarise_spark(frame.repartition(3), "p", "y", count="n")
-    assert same(found, Summary.of([0.2, 0.2, 0.2, 0.6, 0.6], [0, 0, 0, 1, 1]))
+    result = summarise_spark(frame.repartition(3), "p", "y", count="n")
+    assert same(result, Summary.of([0.2, 0.2, 0.2, 0.6, 0.6], [0, 0, 0, 1, 1]))
     with pytest.raises(CalibrationInputError, match="count: other values than whole numbers"):
         summarise_spark(frame.selectExpr("p", "y", "n - 1 as n"), "p", "y", count="n")
 

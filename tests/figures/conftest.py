@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.figures.made import Figure
+from tests.figures.small_results import Figure
 
 Keep = Callable[[str, Figure], None]
 

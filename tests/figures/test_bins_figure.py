@@ -10,7 +10,7 @@ from dashboard.figures import DARK, LIGHT, Palette, bins_graph
 from dashboard.figures.bins import EVEN, KS, PERFECT, WIDE
 from dashboard.texts.power import power_sentence, sweep_caption
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure, blocks, pct, result_of, trace
+from tests.figures.small_results import Figure, blocks, pct, result_of, trace
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +93,12 @@ def test_both_sides_share_an_axis_that_holds_everything(sides: tuple[BinSweep, B
 def test_names_stand_at_the_ends_and_apart(sides: tuple[BinSweep, BinSweep]) -> None:
     for sweep, beside in (sides, sides[::-1]):
         figure = bins_graph(sweep, beside, 15, LIGHT)
-        found = names(figure)
-        assert set(found) == {WIDE, EVEN, KS, PERFECT}
-        heights = sorted(found.values())
+        result = names(figure)
+        assert set(result) == {WIDE, EVEN, KS, PERFECT}
+        heights = sorted(result.values())
         assert min(np.diff(heights)) > 0.08
         ends = {WIDE: sweep.equal_width[-1], EVEN: sweep.equal_mass[-1], KS: sweep.ks_error}
-        by_height = sorted(ends, key=found.__getitem__)
+        by_height = sorted(ends, key=result.__getitem__)
         assert by_height == sorted(ends, key=lambda name: float(ends[name]))
 
 

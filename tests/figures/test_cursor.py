@@ -10,7 +10,16 @@ from calibcore.reliability import SplineFit
 from dashboard.figures import DARK, LIGHT, Palette, four_graphs, mark_rows
 from dashboard.figures.graphs import CURSOR, MOST_FIT_POINTS, fit_graph
 from dashboard.views.ks_graphs.drawing import FEWER_POINTS
-from tests.figures.made import GRAPHS, blocks, events, parts, result_of, side_of, texts, trace
+from tests.figures.small_results import (
+    GRAPHS,
+    blocks,
+    events,
+    parts,
+    result_of,
+    side_of,
+    texts,
+    trace,
+)
 
 FRACTILES = [0.0, 0.25, 0.5, 0.9, 1.0]
 

@@ -35,7 +35,7 @@ from dashboard.texts import comparison as words
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure, texts, trace
+from tests.figures.small_results import Figure, texts, trace
 
 CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
     NO_METHOD: None,
@@ -60,24 +60,24 @@ def test_ticks_of_a_narrow_axis_are_told_apart() -> None:
 def contestants() -> list[Contestant]:
     rng = np.random.default_rng(11)
 
-    def drawn(n_samples: int) -> LogitSet:
+    def figure_of(n_samples: int) -> LogitSet:
         logits = 5 * rng.normal(size=(n_samples, 4))
         return LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
 
-    split = Split(drawn(600), drawn(900))
+    split = Split(figure_of(600), figure_of(900))
     fold = deal_folds(split.calibration)
-    found = []
+    results = []
     for key, made in CALIBRATORS.items():
         crossed = audit(
             Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
         )
         plain = audit(split, event=TopR(1), calibrator=made)
         standings = Standing.of(crossed.test, crossed.crossed), Standing.of(plain.test, None)
-        found.append(Contestant(key, *standings))
-    return found
+        results.append(Contestant(key, *standings))
+    return results
 
 
-def drawn(contest: list[Contestant], key: str) -> Figure:
+def figure_of(contest: list[Contestant], key: str) -> Figure:
     names = [method_name(one.key) for one in contest]
     return dot_plot(contest, names, named(key), LIGHT)
 
@@ -89,7 +89,7 @@ def drawn(contest: list[Contestant], key: str) -> Figure:
 def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: Keep) -> None:
     measure = named(key)
     contest = ranked(contestants, measure, "crossed")
-    figure = drawn(contest, key)
+    figure = figure_of(contest, key)
     keep(f"dots_{key}", figure)
     crossed, test = trace(figure, CROSSED), trace(figure, TEST)
     assert list(crossed.x) == [one.crossed.compare(measure).after for one in contest]
@@ -104,7 +104,7 @@ def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: 
 
 
 def test_lines_stand_at_the_uncalibrated_values(contestants: list[Contestant]) -> None:
-    figure, measure = drawn(contestants, "event_nll"), named("event_nll")
+    figure, measure = figure_of(contestants, "event_nll"), named("event_nll")
     nothing = contestants[0]
     for name, standing in ((CROSSED, nothing.crossed), (TEST, nothing.test)):
         line = trace(figure, f"uncalibrated, {name}")
@@ -143,7 +143,7 @@ def test_a_value_far_outside_stands_at_the_edge_with_its_number(
         for row in far.crossed.comparisons
     )
     moved = Contestant(far.key, replace(far.crossed, comparisons=rows), far.test)
-    figure = drawn([contestants[0], moved, *contestants[2:]], "event_nll")
+    figure = figure_of([contestants[0], moved, *contestants[2:]], "event_nll")
     edge = trace(figure, f"beyond, {CROSSED}")
     low, high = figure.layout.xaxis.range
     assert high < 5
@@ -170,19 +170,19 @@ def test_error_bars_of_the_better_half_are_whole(contestants: list[Contestant]) 
     for name in (CROSSED, TEST):
         left, right, _ = trace(figure, f"95% CI, {name}").x
         assert low < left < right < high
-    without = drawn(contest, "event_nll").layout.xaxis.range
+    without = figure_of(contest, "event_nll").layout.xaxis.range
     assert low < without[0]
 
 
 def test_the_title_stays_above_the_rows_however_many(contestants: list[Contestant]) -> None:
     for contest in (contestants[:2], contestants * 5):
-        layout = drawn(contest, "ks_error").layout
+        layout = figure_of(contest, "ks_error").layout
         top = (1 - layout.title.y) * layout.height
         assert 0 < top < layout.margin.t - 13
 
 
 def test_undefined_values_leave_a_row_empty(contestants: list[Contestant]) -> None:
-    figure = drawn(contestants, "nll")
+    figure = figure_of(contestants, "nll")
     defined = np.isfinite(trace(figure, CROSSED).x)
     assert defined.tolist() == [True, True, False, False, False]
     assert len(figure.layout.yaxis.ticktext) == 5
@@ -199,7 +199,7 @@ def test_undefined_values_leave_a_row_empty(contestants: list[Contestant]) -> No
 def test_the_better_direction_is_said(
     contestants: list[Contestant], key: str, words_said: str
 ) -> None:
-    assert drawn(contestants, key).layout.xaxis.title.text == words_said
+    assert figure_of(contestants, key).layout.xaxis.title.text == words_said
 
 
 def test_names_cannot_be_markup(contestants: list[Contestant]) -> None:
@@ -215,16 +215,16 @@ def test_names_cannot_be_markup(contestants: list[Contestant]) -> None:
 
 def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Contestant]) -> None:
     for measure in MEASURES:
-        found = pick(contestants, measure)
-        caption = words.dots_caption(measure, contestants, ranks=found is not None, intervals=True)
+        result = pick(contestants, measure)
+        caption = words.dots_caption(measure, contestants, ranks=result is not None, intervals=True)
         assert caption.endswith("Error bars: 95% CI of the change.")
-        if found is None:
+        if result is None:
             assert caption.startswith(f"{measure.name} does not rank calibrators.")
             continue
-        said = words.conclusion(found, 5, expert=False)
-        assert spelled_out(measure.name) in said
-        improves = not said.startswith("No calibrator improves")
-        assert (method_name(found.winner.key) in said) == improves
-        test = words.on_test(found, contestants, same_data=False)
+        text = words.conclusion(result, 5, expert=False)
+        assert spelled_out(measure.name) in text
+        improves = not text.startswith("No calibrator improves")
+        assert (method_name(result.winner.key) in text) == improves
+        test = words.on_test(result, contestants, same_data=False)
         assert test.startswith("Test set: ")
         assert test.endswith(("there.", "on the test set is biased."))

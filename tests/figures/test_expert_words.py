@@ -49,7 +49,7 @@ from dashboard.texts.tiles import (
 )
 from dashboard.texts.verdict import outcome, statistics
 from dashboard.views.ks_graphs import words as graphs
-from tests.figures.made import (
+from tests.figures.small_results import (
     MINUS,
     blocks,
     events,
@@ -87,11 +87,11 @@ CAPTIONS: dict[str, Callable[..., str]] = {
 
 
 def warnings_of(side: Side, *, expert: bool) -> dict[str, str]:
-    said = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
-    said["verdict"] = verdict(side, TOP_1, expert=expert)
-    said["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
-    said["power"] = reach.power_sentence(side, side.event.n_samples, expert=expert)
-    return said
+    texts = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
+    texts["verdict"] = verdict(side, TOP_1, expert=expert)
+    texts["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
+    texts["power"] = reach.power_sentence(side, side.event.n_samples, expert=expert)
+    return texts
 
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
@@ -125,7 +125,7 @@ def test_the_experts_verdict_reads_the_result() -> None:
 
 def test_statistics_are_those_of_the_definitions() -> None:
     evaluated = SetResult(MIXED, OVER, (), 0)
-    said = statistics(evaluated)
+    sentence = statistics(evaluated)
     # 1000 rows: the totals part by 0.1 half way; variance (500 * 0.21 + 500 * 0.09) / 1000^2.
     deviation = math.sqrt(150) / 1000
     for text in (
@@ -135,7 +135,7 @@ def test_statistics_are_those_of_the_definitions() -> None:
         f"After: \u221aN\u00b7KS = {0.1 * math.sqrt(1000):.3f}",
         f"KS/\u03c3 = {0.1 / math.sqrt(0.09 / 1000):.3f}",
     ):
-        assert text in said
+        assert text in sentence
     assert "After" not in statistics(SetResult(OVER, OVER, (), 0))
 
 
@@ -174,8 +174,8 @@ def test_the_cursor_reads_off_the_rows() -> None:
     )
     assert graphs.cursor_sentence(MIXED, 1.0).endswith("gap 0.0 pp.")
     assert graphs.cursor_sentence(OVER, 0.3).endswith("gap +10.0 pp.")
-    said = graphs.cursor_sentence(MIXED, 0.25, expert=True)
-    assert said.startswith(f"At fractile {pct('50.0')}: score {pct('30.0')}; cumulative score")
+    text = graphs.cursor_sentence(MIXED, 0.25, expert=True)
+    assert text.startswith(f"At fractile {pct('50.0')}: score {pct('30.0')}; cumulative score")
     few = side_of([0.4, 0.6], [0, 1])
     assert "spline" not in graphs.cursor_sentence(few, 0.5, expert=True)
     assert "spline estimate of the frequency" in graphs.cursor_sentence(MIXED, 0.5, expert=True)
@@ -184,9 +184,9 @@ def test_the_cursor_reads_off_the_rows() -> None:
 @given(st.integers(0, 100))
 def test_the_cursors_gap_is_score_minus_outcomes(percent: int) -> None:
     side = SIDES["drawn"]
-    said = graphs.cursor_sentence(side, percent / 100)
+    text = graphs.cursor_sentence(side, percent / 100)
     score, outcomes, gap = (
-        float(re.findall(rf"{word} ([+{MINUS}]?[\d.]+)", said)[0].replace(MINUS, "-"))
+        float(re.findall(rf"{word} ([+{MINUS}]?[\d.]+)", text)[0].replace(MINUS, "-"))
         for word in ("cumulative score", "outcomes", "gap")
     )
     assert score - outcomes == pytest.approx(gap, abs=0.11)
@@ -217,7 +217,7 @@ def finding(key: str, mark: Mark | None) -> Finding:
     return Finding(key, evaluated, after, Interval(-0.01, 0.02), mark)
 
 
-def found(mark: Mark | None) -> Inference:
+def inference_of(mark: Mark | None) -> Inference:
     return Inference(tuple(finding(m.key, mark) for m in METRICS), Plan(n_resamples=200))
 
 
@@ -226,10 +226,10 @@ def found(mark: Mark | None) -> Inference:
 def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
     evaluated = result_of(500).test
     evaluated = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, decisions)
-    shown = tiles(evaluated, found(mark))
+    shown = tiles(evaluated, inference_of(mark))
     keys = ("ks_error", "ece", "event_nll", "accuracy")
     measures = tuple(evaluated.compare(key).measure for key in keys)
-    table = measure_rows(evaluated, found(mark), measures)
+    table = measure_rows(evaluated, inference_of(mark), measures)
     for tile, row in zip(shown, table, strict=True):
         assert row.mark is not None
         words = " ".join(MARKS[row.mark])
@@ -263,11 +263,11 @@ def test_the_mean_gap_stands_beside_its_own_interval() -> None:
     assert evaluated.before.omnibus.p_value < 0.01
     plan = Plan((evaluated.compare("mean_gap").measure,), n_resamples=1000)
     rows = SideRows(evaluated.before.event)
-    said = mean_gap_line(evaluated, infer(rows, rows, plan))
+    text = mean_gap_line(evaluated, infer(rows, rows, plan))
     start = re.escape("Mean gap (score \u2212 observed): +0.2 pp (95% CI ")
-    found = re.fullmatch(rf"{start}(.*) to (.*)\)\.", said)
-    assert found is not None, said
-    low, high = (float(end.replace(MINUS, "-")) for end in found.groups())
+    result = re.fullmatch(rf"{start}(.*) to (.*)\)\.", text)
+    assert result is not None, text
+    low, high = (float(end.replace(MINUS, "-")) for end in result.groups())
     half = 196 * np.std(np.subtract(scores, hits)) / np.sqrt(1000)
     assert low == pytest.approx(0.2 - half, abs=0.3)
     assert high == pytest.approx(0.2 + half, abs=0.3)
@@ -286,7 +286,7 @@ def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
     same = SetResult(evaluated.before, evaluated.before, evaluated.comparisons, 0)
     unchanged = [row for row in same.comparisons if row.measure.key == "accuracy"]
     assert unchanged
-    assert {tile.note for tile in tiles(same, found("no evidence"))} == {""}
+    assert {tile.note for tile in tiles(same, inference_of("no evidence"))} == {""}
 
 
 def test_how_to_read_has_both_wordings() -> None:
@@ -300,7 +300,7 @@ def test_how_to_read_has_both_wordings() -> None:
 
 
 def test_notes_in_both_wordings() -> None:
-    evaluated, inference = result_of(500).test, found("better")
+    evaluated, inference = result_of(500).test, inference_of("better")
     assert not JARGON.search(below_tiles(evaluated))
     assert not JARGON.search(uncertainty_note(inference))
     assert "Brownian" in below_tiles(evaluated, expert=True)

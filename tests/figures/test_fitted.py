@@ -30,7 +30,7 @@ def linear(weights: np.ndarray) -> FittedLinear:
 
 
 @pytest.mark.parametrize(
-    ("fitted", "said"),
+    ("fitted", "text"),
     [
         (FittedTemperature(1.5), "T = 1.5. All logits are divided by T, which makes predictions"),
         (
@@ -47,8 +47,8 @@ def linear(weights: np.ndarray) -> FittedLinear:
         (linear(W), "between classes: 0.333; of a bias: 0.2."),
     ],
 )
-def test_numbers_are_written_with_what_they_mean(fitted: FittedCalibrator, said: str) -> None:
-    assert said in fitted.describe().sentence
+def test_numbers_are_written_with_what_they_mean(fitted: FittedCalibrator, text: str) -> None:
+    assert text in fitted.describe().sentence
 
 
 def rows(fitted: FittedCalibrator) -> list[tuple[str, ...]]:

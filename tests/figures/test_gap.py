@@ -8,7 +8,7 @@ from dashboard.figures import mark_rows
 from dashboard.figures.graphs import gap_graph
 from dashboard.figures.palette import LIGHT
 from tests.figures.conftest import Keep
-from tests.figures.made import result_of, side_of, trace
+from tests.figures.small_results import result_of, side_of, trace
 
 
 @pytest.fixture(scope="module")

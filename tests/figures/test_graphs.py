@@ -12,7 +12,7 @@ from dashboard.figures import DARK, LIGHT, Palette, four_graphs
 from dashboard.figures.bands import MOST_BAND_POINTS
 from dashboard.figures.thinning import MOST_POINTS
 from tests.figures.conftest import Keep
-from tests.figures.made import (
+from tests.figures.small_results import (
     GRAPHS,
     Figure,
     Floats,
@@ -220,9 +220,9 @@ def test_a_line_leaves_the_band_where_the_ks_error_does(graph: str) -> None:
 
 def legends(graph: str, figure: Figure) -> list[Any]:
     """Return the names in a graph: of each pair, the first names the lines of both."""
-    found = list(figure.layout.annotations)
-    assert len(found) == graph.endswith("by_fractile")
-    return found
+    results = list(figure.layout.annotations)
+    assert len(results) == graph.endswith("by_fractile")
+    return results
 
 
 @each_palette
@@ -349,8 +349,8 @@ def test_one_score_for_all_rows_is_drawn(score: float, hit: int) -> None:
 
 
 def colours_in(specification: object) -> list[str]:
-    found = [re.findall(r"#[0-9A-Fa-f]{6}|rgba?\(.*?\)", text) for text in walk(specification)]
-    return [colour for some in found for colour in some]
+    results = [re.findall(r"#[0-9A-Fa-f]{6}|rgba?\(.*?\)", text) for text in walk(specification)]
+    return [colour for some in results for colour in some]
 
 
 CLEAR = "rgba(0,0,0,0)"
@@ -418,8 +418,8 @@ TAGS = {"<br>", "<b>", "</b>", "<extra>", "</extra>", "</span>"}
 def test_the_only_markup_is_the_figures_own(few: AuditResult, many: AuditResult) -> None:
     for result in (few, many):
         for figure in (page(result) | curves(result)).values():
-            found = {tag for text in texts(figure) for tag in re.findall("<[^>]*>", text)}
-            assert {tag for tag in found if not tag.startswith("<span style=")} <= TAGS
+            results = {tag for text in texts(figure) for tag in re.findall("<[^>]*>", text)}
+            assert {tag for tag in results if not tag.startswith("<span style=")} <= TAGS
             assert not [text for text in texts(figure) if "$" in text]
 
 

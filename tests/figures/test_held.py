@@ -31,9 +31,9 @@ def test_too_narrow_intervals_are_named() -> None:
         measure for measure in METRICS if COVERAGE.get(measure.key, (100, 100))[0] < LEAST_COVERAGE
     ]
     assert narrow
-    said = narrow_note(METRICS)
-    assert all(measure.name in said for measure in narrow)
-    assert f"down to {min(COVERAGE[measure.key][0] for measure in narrow):.1f}%" in said
+    text = narrow_note(METRICS)
+    assert all(measure.name in text for measure in narrow)
+    assert f"down to {min(COVERAGE[measure.key][0] for measure in narrow):.1f}%" in text
     good = tuple(measure for measure in METRICS if measure not in narrow)
     assert narrow_note(good) == ""
 
@@ -56,8 +56,8 @@ def test_an_estimate_outside_its_own_interval_says_why_beside_it() -> None:
 
 def test_experts_read_the_coverage_of_every_interval() -> None:
     least, most = COVERAGE["ks_error"]
-    said = coverage_note("ks_error", expert=True)
-    assert said == f"Simulated coverage of its 95% CI: {least:.0f}\u2013{most:.0f}%."
+    text = coverage_note("ks_error", expert=True)
+    assert text == f"Simulated coverage of its 95% CI: {least:.0f}\u2013{most:.0f}%."
     assert coverage_note("certain_misses", expert=True).endswith(": 100%.")
     assert coverage_note("ks_error") == ""
     for expert in (False, True):

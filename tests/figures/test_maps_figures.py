@@ -47,7 +47,7 @@ from dashboard.figures.sweeps import CALIBRATION, TEST, knot_graphs, temperature
 from dashboard.settings import NO_METHOD
 from dashboard.views.maps.words import shift_caption
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure, events, result_of, texts, trace
+from tests.figures.small_results import Figure, events, result_of, texts, trace
 
 
 @pytest.fixture(scope="module")
@@ -180,9 +180,9 @@ def test_the_chosen_one_stands_out_and_others_differ_by_their_dashes(side: Side)
         "solid",
     )
     assert trace(figure, "Histogram").line.dash == "dash"
-    found = looks(12, LIGHT)
-    assert len({(look.colour, look.dash) for look in found}) == 12
-    assert len({look.dash for look in found[:6]}) == 6
+    results = looks(12, LIGHT)
+    assert len({(look.colour, look.dash) for look in results}) == 12
+    assert len({look.dash for look in results[:6]}) == 6
 
 
 def test_names_stand_apart_and_in_order() -> None:
@@ -353,11 +353,11 @@ NAMES = {NO_METHOD: "Uncalibrated", "spline": "Spline", "beta": "Beta"}
 def test_learning_curves_are_means_with_the_middle_of_the_draws(
     palette: Palette, keep: Keep
 ) -> None:
-    found = learnt()
-    figure = learning_graph(found, "ece", "ECE", NAMES, palette, "spline")
+    result = learnt()
+    figure = learning_graph(result, "ece", "ECE", NAMES, palette, "spline")
     keep("learning_ece", figure)
     for key in ("spline", "beta"):
-        line, curve = trace(figure, NAMES[key]), found.curve(key)
+        line, curve = trace(figure, NAMES[key]), result.curve(key)
         mean = curve.mean("ece")
         assert line.y.tolist() == mean.tolist()
         assert_allclose(line.x, curve.sizes, rtol=0.05)  # a little apart, so that all is seen
@@ -379,16 +379,16 @@ def test_methods_without_the_measure_are_left_out() -> None:
 
 
 def test_what_is_far_worse_than_uncalibrated_leaves_the_graph() -> None:
-    found = learnt()
-    low, high = axis_limits(list(found.curves), "ece")
+    result = learnt()
+    low, high = axis_limits(list(result.curves), "ece")
     assert low == 0
-    assert found.curve("beta").mean("ece")[0] > 4 * high
+    assert result.curve("beta").mean("ece")[0] > 4 * high
     assert high > 0.05
-    figure = learning_graph(found, "ece", "ECE", NAMES, LIGHT)
+    figure = learning_graph(result, "ece", "ECE", NAMES, LIGHT)
     assert names_of(figure)[-1] == "Beta \u2191"
     assert np.isnan(trace(figure, "Beta").error_y.array[0])
-    assert leaves(found, "ece")
-    assert not leaves(found, "accuracy")
+    assert leaves(result, "ece")
+    assert not leaves(result, "accuracy")
     assert axis_limits([], "ece") == (0.0, 1.0)
 
 
@@ -411,14 +411,14 @@ def test_no_error_bar_is_cut_unless_the_caption_says_so(
     first = np.repeat(np.linspace(*ends, 10)[:, None], len(LEARNED), axis=1)
     rest = [LearningPoint(size, first * 0 + 0.04, ()) for size in usual.plan.sizes[1:]]
     wide = LearningCurve("spline", (LearningPoint(50, first, ()), *rest))
-    found = LearningCurves((usual.curve(NO_METHOD), wide), usual.plan)
-    figure = learning_graph(found, measure, measure, NAMES, LIGHT)
+    result = LearningCurves((usual.curve(NO_METHOD), wide), usual.plan)
+    figure = learning_graph(result, measure, measure, NAMES, LIGHT)
     bottom, top = figure.layout.yaxis.range
     line = trace(figure, "Spline")
     assert line.y[0] - line.error_y.arrayminus[0] == pytest.approx(wide.quantile(measure, 0.1)[0])
     assert line.y[0] - line.error_y.arrayminus[0] >= bottom
     assert (line.y[0] + line.error_y.array[0] > top) == cut
-    assert leaves(found, measure) == cut
+    assert leaves(result, measure) == cut
 
 
 def test_a_curve_of_a_map_that_is_constant_is_drawn() -> None:

@@ -60,7 +60,7 @@ def of_maps() -> dict[str, object]:
     still, some, columns = moved(0, 0), moved(5, 5), (at(1.0, 0.371), at(1.944, 0.279, 0.002))
     rising = NamedCurve("Platt", ScoreCurve(np.array([0.0, 1.0]), np.array([0.1, 0.8])))
     shares = (1_000, 0), (0, 996), (830, 0), (2, 400), (700, 300)
-    said: dict[str, object] = {
+    texts: dict[str, object] = {
         f"{lowered} of 1,000 lower, {raised} higher": [
             maps.movement_sentence("spline", moved(lowered, raised), "test set", expert=expert)
             for expert in (False, True)
@@ -68,7 +68,7 @@ def of_maps() -> dict[str, object]:
         for lowered, raised in shares
     }
     unfitted = {"expert": False, "waiting": "dirichlet"}
-    return said | {
+    return texts | {
         "nothing moves": maps.movement_sentence("platt", still, "calibration set", expert=False),
         "no calibrator": maps.movement_sentence(NO_METHOD, some, "test set", expert=True),
         "not fitted yet": maps.movement_sentence(NO_METHOD, some, "test set", **unfitted),  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def curve(key: str, means: dict[int, float], refused: int = 0) -> LearningCurve:
     return LearningCurve(key, tuple(points))
 
 
-def found(*curves: LearningCurve) -> LearningCurves:
+def curves_of(*curves: LearningCurve) -> LearningCurves:
     return LearningCurves(curves, LearningPlan((50, 200, 800), n_draws=5))
 
 
@@ -130,7 +130,7 @@ def of_data_needed() -> dict[str, object]:
     """What the page of the data needed says, by what it is about."""
 
     def said(*curves: LearningCurve) -> str:
-        return " ".join(data_needed.conclusion(found(*curves), "ece", 5_000))
+        return " ".join(data_needed.conclusion(curves_of(*curves), "ece", 5_000))
 
     def isotonic(few: float, more: float, all_rows: float) -> LearningCurve:
         return curve("isotonic", {50: few, 200: more, 800: all_rows})
@@ -138,7 +138,7 @@ def of_data_needed() -> dict[str, object]:
     bad, refused = isotonic(0.09, 0.08, 0.07), curve("spline", {50: 0.05}, refused=3)
     half = LearningCurves((curve("temperature", {50: 0.03}),), LearningPlan((50, 200)))
     # Gains 2, 2.9 and 3 points: 2.7 at 50 * 4 ** (7 / 9) = 147 rows; the draws do not differ.
-    needs = found(NOTHING, STEADY, LearningCurve("beta", ()), bad)
+    needs = curves_of(NOTHING, STEADY, LearningCurve("beta", ()), bad)
     return {
         "leads everywhere": said(NOTHING, STEADY),
         "leads at both ends": said(
@@ -159,23 +159,26 @@ def of_data_needed() -> dict[str, object]:
             *map(tuple, data_needed.need_rows(needs, "ece", 5_000)),
         ],
         "rounded": data_needed.rounded(3_724.0),
-        "refused": data_needed.missing_note(found(NOTHING, refused), "ece"),
-        "not defined": data_needed.missing_note(found(curve("spline", {50: 0.05})), "nll"),
-        "none missing": data_needed.missing_note(found(NOTHING, STEADY), "ece"),
-        "comparable": data_needed.comparable_nll(found(NOTHING, refused)),
+        "refused": data_needed.missing_note(curves_of(NOTHING, refused), "ece"),
+        "not defined": data_needed.missing_note(curves_of(curve("spline", {50: 0.05})), "nll"),
+        "none missing": data_needed.missing_note(curves_of(NOTHING, STEADY), "ece"),
+        "comparable": data_needed.comparable_nll(curves_of(NOTHING, refused)),
         "steps": [
             data_needed.step_words(LearningProgress("temperature", 1_100, 3, 10, 0.4)),
             data_needed.step_words(LearningProgress("temperature", 5_000, 1, 1, 0.9)),
         ],
         "captions": [data_needed.caption("accuracy"), data_needed.caption("ece")],
-        "notes": [data_needed.marks_note(found(STEADY)), data_needed.draws_note(found(STEADY))],
+        "notes": [
+            data_needed.marks_note(curves_of(STEADY)),
+            data_needed.draws_note(curves_of(STEADY)),
+        ],
     }
 
 
 def test_pages_say_what_was_reviewed() -> None:
     lines = []
-    for about, said in (of_maps() | of_data_needed()).items():
-        each = said if isinstance(said, list) else [said]
+    for about, text in (of_maps() | of_data_needed()).items():
+        each = text if isinstance(text, list) else [text]
         lines += [
             f"# {about}",
             *(" | ".join(one) if isinstance(one, tuple) else str(one) for one in each),

@@ -23,7 +23,7 @@ from dashboard.texts.tiles import raised_nll
 from dashboard.texts.verdict import across_half
 from dashboard.views.models import words
 from tests.figures.conftest import Keep
-from tests.figures.made import pct, texts, trace
+from tests.figures.small_results import pct, texts, trace
 
 NAMES = ("plain", "<b>sharp</b> $x$", "soft")
 
@@ -31,13 +31,13 @@ NAMES = ("plain", "<b>sharp</b> $x$", "soft")
 def evaluated(*, calibrated: bool = True) -> list[SetResult]:
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=900)
-    found = []
+    results = []
     for sharper in (1.2, 3.0, 0.4):
         logits = 2 * np.eye(3)[labels] + rng.gumbel(size=(900, 3))
         rows = LogitSet(sharper * logits, labels)
         calibrator = TemperatureScaling() if calibrated else None
-        found.append(audit(Split(rows, rows), event=TopR(1), calibrator=calibrator).test)
-    return found
+        results.append(audit(Split(rows, rows), event=TopR(1), calibrator=calibrator).test)
+    return results
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -88,62 +88,62 @@ def test_one_point_alone_has_room_around_it() -> None:
 
 
 def test_the_table_marks_the_best_of_each_side_by_itself() -> None:
-    found = evaluated()
+    results = evaluated()
     measures = [measure for measure in METRICS if measure.key in {"ks_error", "accuracy"}]
-    table = models_table("abc"[: len(found)], found, measures, calibrated=True)
+    table = models_table("abc"[: len(results)], results, measures, calibrated=True)
     column = [(row.cells[0], *row.cells[0].below) for row in table.rows]
-    errors = [one.compare("ks_error") for one in found]
-    rows = found[0].n_samples
+    errors = [one.compare("ks_error") for one in results]
+    rows = results[0].n_samples
     assert [cell.shown for cell, _ in column] == [measured(e, e.before, rows) for e in errors]
     assert [cell.shown for _, cell in column] == [measured(e, e.after, rows) for e in errors]
     values = [error.before or 0.0 for error in errors]
     assert [cell.place for cell, _ in column][int(np.argmin(values))] == "best"
     rights = [row.cells[1] for row in table.rows]
-    shares = [one.compare("accuracy").before or 0.0 for one in found]
+    shares = [one.compare("accuracy").before or 0.0 for one in results]
     assert rights[int(np.argmax(shares))].place == "best"
 
 
 def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
-    found = evaluated()
-    errors = [one.before.curves.ks_error for one in found]
-    left = [one.after.curves.ks_error for one in found]
-    said = words.conclusion(NAMES, found, "temperature", expert=False)
+    results = evaluated()
+    errors = [one.before.curves.ks_error for one in results]
+    left = [one.after.curves.ks_error for one in results]
+    text = words.conclusion(NAMES, results, "temperature", expert=False)
     assert int(np.argmin(errors)) == 0
     best = f"({pct(f'{100 * errors[0]:.1f}')})"
     least = pct(f"{100 * min(left):.1f}")
     last = shortened(NAMES[int(np.argmin(left))])
-    assert said.endswith(
+    assert text.endswith(
         f"pp. Lowest KS error before: plain {best}; after: {escape_markdown(last)} ({least})."
     )
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
-    assert [one.after.omnibus.p_value < 0.05 for one in found] == [True] * 3
+    assert [one.after.omnibus.p_value < 0.05 for one in results] == [True] * 3
     still = "miscalibration still detected in all 3 models"
-    assert said.startswith(f"After Temperature scaling: {still}, KS errors {low}\u2013{high}%; ")
-    rights = [one.compare("accuracy").after or 0.0 for one in found]
+    assert text.startswith(f"After Temperature scaling: {still}, KS errors {low}\u2013{high}%; ")
+    rights = [one.compare("accuracy").after or 0.0 for one in results]
     apart = 100 * (max(rights) - min(rights))
-    assert f"; accuracies differ by up to {apart:.1f} pp. " in said
-    assert "p <" not in said
-    p_value = found[0].before.curves.ks_p_value
-    assert p_words(p_value) in words.conclusion(NAMES, found, "temperature", expert=True)
+    assert f"; accuracies differ by up to {apart:.1f} pp. " in text
+    assert "p <" not in text
+    p_value = results[0].before.curves.ks_p_value
+    assert p_words(p_value) in words.conclusion(NAMES, results, "temperature", expert=True)
     none = words.conclusion(NAMES, evaluated(calibrated=False), NO_METHOD, expert=False)
     assert none == f"Lowest KS error: plain {best}."
 
 
 def test_a_name_of_a_file_is_no_markup_in_the_conclusion() -> None:
     one = evaluated()[0]
-    said = words.conclusion((NAMES[1], "b"), [one, one], NO_METHOD, expert=False)
-    assert said.startswith(r"Lowest KS error: \<b\>sharp\</b\> \$x\$ and b (")
+    text = words.conclusion((NAMES[1], "b"), [one, one], NO_METHOD, expert=False)
+    assert text.startswith(r"Lowest KS error: \<b\>sharp\</b\> \$x\$ and b (")
 
 
 def test_of_equal_models_none_is_the_best() -> None:
     one = evaluated()[0]
-    said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
+    text = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
     after = pct(f"{100 * one.after.curves.ks_error:.1f}")
-    assert said.endswith(
+    assert text.endswith(
         f"Lowest KS error before: a and b ({error} each); after: a and b ({after} each)."
     )
-    assert "miscalibration still detected in both models" in said
+    assert "miscalibration still detected in both models" in text
 
 
 def test_the_headline_names_the_models_that_are_still_off() -> None:
@@ -159,12 +159,12 @@ def test_a_difference_is_written_with_its_interval() -> None:
     plan = Plan((measure,), n_resamples=50)
     mine, its = SideRows(first.before.event), SideRows(other.before.event)
     finding = infer(mine, its, plan).find("ks_error")
-    value, interval, said, kind = words.difference_cell(finding, measure, 900)
+    value, interval, text, kind = words.difference_cell(finding, measure, 900)
     gap = 100 * (other.before.curves.ks_error - first.before.curves.ks_error)
     assert value == f"+{gap:.1f} pp"
     assert finding.change is not None
     assert interval == f"+{100 * finding.change.low:.1f} to +{100 * finding.change.high:.1f}"
-    assert (said, kind) == ("\u25bc worse", "worse")
+    assert (text, kind) == ("\u25bc worse", "worse")
     same = infer(mine, SideRows(first.before.event), plan).find("ks_error")
     assert words.difference_cell(same, measure, 900)[2] == "\u25cb no clear difference"
 
@@ -175,10 +175,10 @@ def test_the_help_says_where_the_uncertainties_differ() -> None:
     assert words.plane_caption(plane, ("a", "b", "c"), calibrated=True) == (
         f"Lowest Brier score after calibration: {'abc'[best]}, {plane.brier[best, 1]:.3f}."
     )
-    said = words.plane_help(plane, expert=False)
-    assert "uncertainties differ" in said
-    assert "discrimination at equal uncertainty" in said
-    assert "CORP" not in said
+    text = words.plane_help(plane, expert=False)
+    assert "uncertainties differ" in text
+    assert "discrimination at equal uncertainty" in text
+    assert "CORP" not in text
     assert "CORP" in words.plane_help(plane, expert=True)
     figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
     assert (
@@ -189,8 +189,8 @@ def test_the_help_says_where_the_uncertainties_differ() -> None:
     assert "equal uncertainty" not in words.plane_help(alike, expert=False)
     figure = plane_figure(alike, ("a", "b"), LIGHT, calibrated=True)
     assert figure.layout.yaxis.title.text == "Discrimination (higher is better)"
-    said = words.plane_caption(alike, ("a", "b"), calibrated=True)
-    assert said.startswith("Lowest Brier score after calibration: a and b, 0.")
+    text = words.plane_caption(alike, ("a", "b"), calibrated=True)
+    assert text.startswith("Lowest Brier score after calibration: a and b, 0.")
 
 
 def test_models_with_certain_misses_are_named_with_what_helps() -> None:
@@ -202,24 +202,24 @@ def test_models_with_certain_misses_are_named_with_what_helps() -> None:
         else row
         for row in one.comparisons
     )
-    found = [one, replace(one, comparisons=tuple(rows))]
-    said, which = words.certain_note(("a", "b"), found, Settings(TopR(1), "spline"))
+    results = [one, replace(one, comparisons=tuple(rows))]
+    text, which = words.certain_note(("a", "b"), results, Settings(TopR(1), "spline"))
     counted = "1 of 2 models now has wrong predictions at 0% or 100%, and a higher NLL."
-    assert said == f"{counted} Turn on **{OPTIONS['spline', 'constrained'][0]}**."
-    assert which == f"**b**: {raised_nll(found[1])}."
+    assert text == f"{counted} Turn on **{OPTIONS['spline', 'constrained'][0]}**."
+    assert which == f"**b**: {raised_nll(results[1])}."
     assert "0.500" in which
     assert "0.750" in which
     kept = Settings(TopR(1), "spline", (("constrained", True),))
     for settings in (kept, Settings(TopR(1), "isotonic")):
-        assert words.certain_note(("a", "b"), found, settings) == (counted, which)
+        assert words.certain_note(("a", "b"), results, settings) == (counted, which)
     assert words.certain_note(("a",), [one], kept) == ("", "")
 
 
 def test_scores_that_cross_half_are_counted() -> None:
     one = evaluated()[0]
     assert words.half_note([one]) == ""
-    said = words.half_note([one, replace(one, past_half=3)])
-    assert said == f" Up to {across_half(3)}, but predicted classes are not updated."
+    text = words.half_note([one, replace(one, past_half=3)])
+    assert text == f" Up to {across_half(3)}, but predicted classes are not updated."
 
 
 def test_the_errors_of_models_are_drawn_before_and_after() -> None:

@@ -6,7 +6,7 @@ import pytest
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from dashboard.figures import DARK, LIGHT, Palette, class_picture
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure
+from tests.figures.small_results import Figure
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,8 @@ def test_one_side_alone_takes_all_the_room(
 
 
 def test_a_class_that_no_row_has_is_drawn() -> None:
-    found = classwise_reliability([[0.5, 0.3, 0.2]] * 9, [0] * 9).of_class(2)
-    (points,) = traces(class_picture(found, found, LIGHT), "observed frequency")[:1]
+    result = classwise_reliability([[0.5, 0.3, 0.2]] * 9, [0] * 9).of_class(2)
+    (points,) = traces(class_picture(result, result, LIGHT), "observed frequency")[:1]
     assert (points.x.tolist(), points.y.tolist()) == ([pytest.approx(0.2)], [0.0])
 
 

@@ -45,7 +45,7 @@ from dashboard.texts.subgroups import Groups, worst_lines
 from dashboard.texts.verdict import side_badges, verdict_lines, where_off
 from dashboard.views.subgroups.document import subgroup_table
 from dashboard.views.subgroups.words import Wording, conclusion
-from tests.figures.made import blocks, events, logit_result, result_of, verdict
+from tests.figures.small_results import blocks, events, logit_result, result_of, verdict
 from tests.reviewed import check_reviewed
 
 OVER = blocks((0.9, 1000, 800))
@@ -59,7 +59,7 @@ FEW = blocks((0.8, 10, 7))
 ADDRESSES = {path for _, path, _ in PAGES}
 
 
-def made(before: Side, after: Side, **values: float) -> AuditResult:
+def result_with(before: Side, after: Side, **values: float) -> AuditResult:
     """A result of two sides, with some measures given as (0, value)."""
     template = result_of(100).test.comparisons
     rows = tuple(
@@ -94,28 +94,28 @@ def marked(**marks: Mark) -> Inference:
 def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_show(
     method: str,
 ) -> None:
-    (step,) = steps(made(GOOD, GOOD), method)
+    (step,) = steps(result_with(GOOD, GOOD), method)
     assert step.sentence.startswith("**Use the uncalibrated scores.** No miscalibration detected.")
     gap = 100 * smallest_gap_shown(GOOD.curves)
-    said = (
+    text = (
         f"A mean gap of {gap:.1f} percentage points would have been detected with 80% probability"
     )
-    assert said in step.sentence
+    assert text in step.sentence
     assert step.sentence.endswith("Subgroups may still be miscalibrated.")
     assert step.page == "subgroups"
 
 
 def test_a_score_that_tells_nothing_is_named_before_it_is_called_good() -> None:
-    (step,) = steps(made(CONSTANT, CONSTANT), NO_METHOD)
+    (step,) = steps(result_with(CONSTANT, CONSTANT), NO_METHOD)
     assert step.sentence.startswith("**Check the score.** The score is the same for all rows.")
-    (step,) = steps(made(CHANCE, CHANCE), NO_METHOD)
+    (step,) = steps(result_with(CHANCE, CHANCE), NO_METHOD)
     low, high = CHANCE.auroc.low, CHANCE.auroc.high
     assert low < 0.5 < high
     assert f"(95% CI {low:.2f}\u2013{high:.2f})" in step.sentence
 
 
 def test_few_rows_ask_for_more() -> None:
-    _, step = steps(made(FEW, FEW))
+    _, step = steps(result_with(FEW, FEW))
     assert step.sentence.startswith("**Collect more rows.** 10 rows reveal only large gaps. ")
     (number,) = re.findall(r"1 percentage point takes about ([\d,]+) rows", step.sentence)
     n_rows = int(number.replace(",", ""))
@@ -126,17 +126,17 @@ def test_few_rows_ask_for_more() -> None:
 def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
     rows, test = events(2000, shift=0.3), events(4000, shift=0.3, seed=1)
     sure = EventScores(np.append(test.scores, [0.3] * 60), np.append(test.hits, [1] * 60))
-    found = {}
+    results = {}
     for constrained in (False, True):
         calibrator = SplineCalibration(n_knots=14, constrained=constrained)
         result = audit(Split(rows, sure), event=TopR(1), calibrator=calibrator)
-        found[constrained] = [
+        results[constrained] = [
             step.sentence for step in steps(result, "spline", constrained=constrained)
         ]
     first = '**Turn on "Keep inside 0\u2013100%" first.** '
-    assert [text.startswith(first) for text in found[False]] == [True]
-    assert "a score of exactly 0% or 100%" in found[False][0]
-    assert not [text for text in found[True] if "Keep inside" in text or "exactly" in text]
+    assert [text.startswith(first) for text in results[False]] == [True]
+    assert "a score of exactly 0% or 100%" in results[False][0]
+    assert not [text for text in results[True] if "Keep inside" in text or "exactly" in text]
 
 
 def screening(*, off: bool) -> ClassScreen:
@@ -166,7 +166,7 @@ NAMES = ("lived", "**died**")
 def moved_mean() -> AuditResult:
     """A calibrator that moves the mean score from 11.6% to 11.9%, of 11.4% observed."""
     means = {"mean_score": (0.116, 0.119), "mean_gap": (0.002, 0.005), "hit_rate": (0.114, 0.114)}
-    one = made(OVER, GOOD).test
+    one = result_with(OVER, GOOD).test
     rows = [row for row in one.comparisons if row.measure.key not in means]
     rows += [Comparison(one.compare(key).measure, *values) for key, values in means.items()]
     evaluated = replace(one, comparisons=tuple(rows))
@@ -179,7 +179,7 @@ def with_test(result: AuditResult, **changed: int) -> AuditResult:
 
 def corrected(column: str) -> list[Step]:
     known: dict[str, Any] = {"advised": "by_group", "advice": "NLL 0.4.", "advised_group": "a_b"}
-    given = steps(made(OVER, OVER), NO_METHOD, **known)
+    given = steps(result_with(OVER, OVER), NO_METHOD, **known)
     return with_correction(given, GroupCorrection(column, "C", 400, -0.1, 0.002))
 
 
@@ -199,41 +199,45 @@ def rules() -> dict[str, list[Step]]:
     good, off, even = screening(off=False), screening(off=True), two_classes(0.0)
     high, low, turned = two_classes(0.6), two_classes(-0.6), two_classes(0.0, turn=3.0)
     by_class: dict[str, Any] = {"class_names": NAMES}
-    sure = made(OVER, GOOD, certain_misses=3.0)
-    raised = made(OVER, GOOD, certain_misses=3.0, nll=0.9, brier=0.5)
-    held, less = made(OVER, GOOD), made(OVER, NEARLY, event_nll=0.4, nll=0.4)
-    same, unclear = made(GOOD, GOOD), marked(nll="no evidence", ks_error="better")
+    sure = result_with(OVER, GOOD, certain_misses=3.0)
+    raised = result_with(OVER, GOOD, certain_misses=3.0, nll=0.9, brier=0.5)
+    held, less = result_with(OVER, GOOD), result_with(OVER, NEARLY, event_nll=0.4, nll=0.4)
+    same, unclear = result_with(GOOD, GOOD), marked(nll="no evidence", ks_error="better")
     spline = replace(raised, fitted=KEPT)
     flat = marked(ks_error="no evidence", event_nll="no evidence", nll="no evidence")
     gained = marked(ks_error="no evidence", event_nll="better", nll="better")
     return {
         "calibrated": steps(held),
-        "no calibrator": steps(made(OVER, OVER), NO_METHOD),
+        "no calibrator": steps(result_with(OVER, OVER), NO_METHOD),
         "advised beside none": steps(held, NO_METHOD, advised="beta", advice=WHY),
         "advised beside another": steps(held, advised="beta", advice=WHY),
         "the advised one": steps(held, "beta", advised="beta", advice=WHY),
-        "none clearly improves": steps(made(OVER, OVER), NO_METHOD, advice="No clear gain."),
+        "none clearly improves": steps(result_with(OVER, OVER), NO_METHOD, advice="No clear gain."),
         "moves the mean away": steps(moved_mean()),
-        "advised, but off": steps(made(OVER, OVER), advised="temperature", advice="NLL 0.4."),
-        "off, another advised": steps(made(OVER, OVER), advised="platt", advice="NLL 0.4."),
+        "advised, but off": steps(
+            result_with(OVER, OVER), advised="temperature", advice="NLL 0.4."
+        ),
+        "off, another advised": steps(result_with(OVER, OVER), advised="platt", advice="NLL 0.4."),
         "by group, what it does": corrected("a_b"),
         "by group, of another column": corrected("other"),
-        "remains off": steps(made(OVER, NEARLY)),
-        "worse": steps(made(OVER, WORSE)),
-        "worse, with intervals": steps(made(OVER, WORSE), inference=marked(ks_error="worse")),
-        "within chance": steps(made(OVER, NEARLY), inference=marked(ks_error="no evidence")),
+        "remains off": steps(result_with(OVER, NEARLY)),
+        "worse": steps(result_with(OVER, WORSE)),
+        "worse, with intervals": steps(
+            result_with(OVER, WORSE), inference=marked(ks_error="worse")
+        ),
+        "within chance": steps(result_with(OVER, NEARLY), inference=marked(ks_error="no evidence")),
         "within chance, also NLL": steps(less, inference=flat),
         "within chance, better NLL": steps(less, inference=gained),
-        "spoils good scores": steps(made(GOOD, OVER)),
+        "spoils good scores": steps(result_with(GOOD, OVER)),
         "certain misses": steps(sure),
         "certain misses, isotonic": steps(sure, "isotonic"),
-        "one certain miss": steps(made(OVER, GOOD, certain_misses=1.0)),
+        "one certain miss": steps(result_with(OVER, GOOD, certain_misses=1.0)),
         "certain misses that raise the NLL": steps(raised, "isotonic"),
         "certain misses that may raise it": steps(raised, "isotonic", inference=unclear),
         "certain misses of a spline": steps(spline, "spline", constrained=False),
         "certain misses of one kept within": steps(spline, "spline", constrained=True),
         "worse NLL": steps(held, inference=marked(nll="worse", ks_error="better")),
-        "higher NLL, not known to be worse": steps(made(OVER, GOOD, nll=0.9)),
+        "higher NLL, not known to be worse": steps(result_with(OVER, GOOD, nll=0.9)),
         "NLL that may be the same": steps(held, inference=marked(nll="no evidence")),
         "changed classes": steps(with_test(held, changed_decisions=12), "vector"),
         "scores across one half": steps(with_test(held, past_half=7), "spline"),
@@ -241,7 +245,7 @@ def rules() -> dict[str, list[Step]]:
         "classes of a score map": steps(held, "spline", classes=(off, None)),
         "classes off before alone": steps(held, classes=(off, good)),
         "classes first": steps(same, classes=(off, None)),
-        "classes first, spoilt": steps(made(GOOD, OVER), classes=(off, None)),
+        "classes first, spoilt": steps(result_with(GOOD, OVER), classes=(off, None)),
         "classes of a set": steps(same, classes=(off, good), event=WithinTopR(2)),
         "good classes": steps(same, classes=(good, good)),
         "two classes, too high": steps(same, classes=(high, None), **by_class),
@@ -255,14 +259,16 @@ def rules() -> dict[str, list[Step]]:
         "one file": one_file(),
         "subgroup": steps(same, NO_METHOD, groups=groups(0.125, 0.125)),
         "subgroup after": steps(held, groups=groups(0.125, 0.125)),
-        "subgroup, and off": steps(made(OVER, NEARLY), groups=groups(0.125, 0.125)),
+        "subgroup, and off": steps(result_with(OVER, NEARLY), groups=groups(0.125, 0.125)),
         "subgroups without a finding": steps(same, NO_METHOD, groups=groups(0.0, 0.0)),
         "subgroup corrected": steps(held, groups=groups(0.125, 0.0)),
         "subgroup corrected by group": steps(same, "by_group", groups=groups(0.125, 0.0)),
         "all corrected by group": steps(held, "by_group", groups=groups(0.125, 0.0)),
         "subgroup corrected by one for all": steps(same, "platt", groups=groups(0.125, 0.0)),
         "subgroup turned": steps(same, "platt", groups=groups(0.125, -0.125)),
-        "subgroup of spoilt scores": steps(made(GOOD, OVER), "platt", groups=groups(0.125, 0.0)),
+        "subgroup of spoilt scores": steps(
+            result_with(GOOD, OVER), "platt", groups=groups(0.125, 0.0)
+        ),
     }
 
 
@@ -292,13 +298,13 @@ def test_there_are_one_to_three_steps_that_agree_with_the_result(
 ) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
     inference = None if mark is None else marked(ks_error=mark, nll=mark)
-    found = steps(made(side, GOOD, certain_misses=2.0), method, inference=inference)
-    assert 1 <= len(found) <= MOST_STEPS
-    assert {step.page for step in found} <= ADDRESSES | {""}
-    assert all(bool(step.page) == bool(step.link) for step in found)
+    results = steps(result_with(side, GOOD, certain_misses=2.0), method, inference=inference)
+    assert 1 <= len(results) <= MOST_STEPS
+    assert {step.page for step in results} <= ADDRESSES | {""}
+    assert all(bool(step.page) == bool(step.link) for step in results)
     was_off = side.omnibus.p_value < 0.05
     kept = ("**Use the uncalibrated", "**Check the score.")
-    assert found[0].sentence.startswith(kept) == (not was_off)
+    assert results[0].sentence.startswith(kept) == (not was_off)
 
 
 @pytest.mark.parametrize("method", ["temperature", "spline"])
@@ -338,8 +344,8 @@ def test_the_worst_subgroup_is_named_before_and_after() -> None:
 
 
 def test_a_fault_of_the_whole_is_said_to_be_one() -> None:
-    found = group_gaps([0.7] * 800, [1, 0] * 400, [[0] * 400 + [1] * 400])
-    alike = Groups(found, found, lambda _, k: ("ward", "AB"[k]), prediction=True)
+    result = group_gaps([0.7] * 800, [1, 0] * 400, [[0] * 400 + [1] * 400])
+    alike = Groups(result, result, lambda _, k: ("ward", "AB"[k]), prediction=True)
     (line,) = worst_lines(alike)
     assert line.startswith(
         "**Worst subgroup:** ward \\= A, overconfident by 20.0 percentage points"
@@ -347,17 +353,19 @@ def test_a_fault_of_the_whole_is_said_to_be_one() -> None:
     assert line.endswith(
         "; no subgroup is shown to differ from the whole. Adjusted for 2 subgroups."
     )
-    assert steps(made(OVER, OVER), NO_METHOD, groups=alike) == steps(made(OVER, OVER), NO_METHOD)
+    assert steps(result_with(OVER, OVER), NO_METHOD, groups=alike) == steps(
+        result_with(OVER, OVER), NO_METHOD
+    )
 
 
 def test_miscalibrated_subgroups_are_counted_and_named_worst_first() -> None:
     shares = {"A": 0.5, "B": 0.3, "C": 0.62}  # of 400 rows each, all scored one half
     hits = [k < 400 * share for share in shares.values() for k in range(400)]
     wards = [k for k in range(3) for _ in range(400)]
-    found = group_gaps([0.5] * 1200, hits, [wards, [k % 2 for k in range(1200)]])
+    result = group_gaps([0.5] * 1200, hits, [wards, [k % 2 for k in range(1200)]])
     named = Groups(
-        found,
-        found,
+        result,
+        result,
         lambda f, k: (("ward", "half")[f.grouping[k]], "ABC"[f.place[k]]),
         prediction=False,
     )
@@ -394,7 +402,7 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
         " longer detected, but most of the gap is left)"
     ) in line
     assert "is left" not in worst_lines(named)[0]
-    for step in steps(made(GOOD, GOOD), "platt", groups=named):
+    for step in steps(result_with(GOOD, GOOD), "platt", groups=named):
         assert "Use the" not in step.sentence
     # The page of subgroups says the same, by its own screens.
     places = np.repeat(np.arange(8), 550)
@@ -403,8 +411,8 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
     ]
     screens = joint_screen(alone[0], named.before, 0), joint_screen(alone[1], named.after, 0)
     how = Wording(after_first=True, prediction=False, expert=False)
-    said = " ".join(conclusion(screens, "region", "ABCDEFGH", how))
-    assert said == (
+    text = " ".join(conclusion(screens, "region", "ABCDEFGH", how))
+    assert text == (
         "Worst by region after calibration: region \\= A, still scores too low by 5.7 percentage"
         " points, though no longer detected. Miscalibrated subgroups by region: 1 of 8 after, 1"
         " before (adjusted for 8 subgroups of all columns)."
@@ -427,13 +435,13 @@ def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
         for rows in (EventScores(np.full(400, score), hits) for score in (0.5, 0.508))
     )
     assert before.omnibus.p_value < 0.05 <= after.omnibus.p_value
-    found = side_badge(after, prediction=False, before=before)
-    assert found.word == "Still scores too low"
+    result = side_badge(after, prediction=False, before=before)
+    assert result.word == "Still scores too low"
     words = event_words(OneClass(0), ("ill", "well"))
-    assert verdict(after, words, found).startswith(
+    assert verdict(after, words, result).startswith(
         "Still scores too low by 4.7 percentage points, though no longer detected: "
     )
-    (step, *_) = steps(made(before, after))
+    (step, *_) = steps(result_with(before, after))
     assert step.sentence == (
         "**Try another calibrator.** Temperature scaling leaves more than half of the mean gap"
         " (\u22125.5 \u2192 \u22124.7 pp)."
@@ -441,17 +449,17 @@ def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
 
 
 def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
-    result, words = made(GOOD, replace(GOOD)), event_words(TOP, None)
-    found = side_badges(result, result.test, words, groups(0.125, 0.125))
-    assert {one.word for one in found.values()} == {
+    result, words = result_with(GOOD, replace(GOOD)), event_words(TOP, None)
+    answer = side_badges(result, result.test, words, groups(0.125, 0.125))
+    assert {one.word for one in answer.values()} == {
         "Miscalibrated in subgroups, not detected overall"
     }
-    for text in verdict_lines(result.test, words, found).values():
+    for text in verdict_lines(result.test, words, answer).values():
         assert "no miscalibration detected" not in text.lower()
-    for text in where_off(result.test, found, groups(0.125, 0.125)).values():
+    for text in where_off(result.test, answer, groups(0.125, 0.125)).values():
         assert text.startswith("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 perc")
-    found = side_badges(result, result.test, words, groups(0.125, 0.0))
-    assert found["After"].word == "No miscalibration detected"
+    answer = side_badges(result, result.test, words, groups(0.125, 0.0))
+    assert answer["After"].word == "No miscalibration detected"
 
 
 def test_the_worst_subgroup_is_the_worst_of_all_groupings() -> None:
@@ -460,12 +468,12 @@ def test_the_worst_subgroup_is_the_worst_of_all_groupings() -> None:
     scores = rng.choice([0.2, 0.9], 4000, p=[0.9, 0.1])
     ward = rng.integers(2, size=4000)
     hits = rng.random(4000) < np.where(scores > 0.5, 0.6, scores + np.where(ward == 1, 0.08, -0.08))
-    found = group_gaps(scores, hits, [ward, (scores > 0.5).astype(int)])
-    assert found.own()[found.grouping == 0].all()
-    assert not found.own()[found.grouping == 1].any()
+    result = group_gaps(scores, hits, [ward, (scores > 0.5).astype(int)])
+    assert result.own()[result.grouping == 0].all()
+    assert not result.own()[result.grouping == 1].any()
     named = Groups(
-        found,
-        found,
+        result,
+        result,
         lambda f, k: (
             ("ward", "Predicted class")[f.grouping[k]],
             ("AB", "ny")[f.grouping[k]][f.place[k]],

@@ -28,8 +28,8 @@ def result(n_rows: int = 3000, *, off_from: float = 0.6, by: float = 0.18) -> Au
 
 def test_the_sentence_has_the_numbers_of_the_result() -> None:
     side = result().test.before
-    (found,) = off_ranges(side.event.scores, side.event.hits)
-    assert (found.low, found.last) == (0.6, True)
+    (answer,) = off_ranges(side.event.scores, side.event.hits)
+    assert (answer.low, answer.last) == (0.6, True)
     inside = side.event.scores > 0.6
     gap = side.event.scores[inside].mean() - side.event.hits[inside].mean()
     bins = [
@@ -45,9 +45,9 @@ def test_the_sentence_has_the_numbers_of_the_result() -> None:
 
 
 def test_ranges_are_of_rows_that_were_not_fitted() -> None:
-    found = result()
-    where = where_off(found.test, side_badges(found, found.test, TOP_1))
+    answer = result()
+    where = where_off(answer.test, side_badges(answer, answer.test, TOP_1))
     assert where["Before"].startswith("Scores above 60%")
     assert where["After"] == NO_SINGLE
-    on_fit = where_off(found.calibration, side_badges(found, found.calibration, TOP_1))
+    on_fit = where_off(answer.calibration, side_badges(answer, answer.calibration, TOP_1))
     assert on_fit.keys() == {"Before"}

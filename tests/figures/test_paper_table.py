@@ -83,12 +83,12 @@ def test_a_gain_is_of_all_classes_and_says_where_it_is_a_lower_bound() -> None:
     assert words.heading(gain, "Top prediction") == "Calibration gain, all classes (%)"
     assert words.heading(ece, "Top prediction") == "Top prediction: ECE, equal-width bins (%)"
     keys = ("none", "temperature", "pooled_isotonic", "one_vs_rest_isotonic", "dirichlet")
-    said = words.gain_note(gain, keys)
-    assert said.endswith(
+    text = words.gain_note(gain, keys)
+    assert text.endswith(
         "(Zhang 2020, section 4.2): Isotonic, one class against the rest (IROvA), Dirichlet"
         " calibration."
     )
-    assert said.startswith("A lower bound of the gain")
+    assert text.startswith("A lower bound of the gain")
     assert words.gain_note(gain, keys[:3]) == words.gain_note(ece, keys) == ""
 
 
@@ -178,8 +178,8 @@ def test_csv_has_every_digit_and_what_is_known() -> None:
 
 def test_the_conclusion_names_who_is_best_how_often() -> None:
     wins = [("spline", 1), ("temperature", 3)]
-    said = words.best_sentence(wins, 4, named("ks_error"))
-    assert said == "Lowest KS error: Temperature scaling for 3 of 4 models, Spline for 1 of 4."
+    text = words.best_sentence(wins, 4, named("ks_error"))
+    assert text == "Lowest KS error: Temperature scaling for 3 of 4 models, Spline for 1 of 4."
     assert words.best_sentence([], 0, named("ks_error")) == ""
 
 

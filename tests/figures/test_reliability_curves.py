@@ -11,7 +11,16 @@ from dashboard.figures import DARK, LIGHT, Diagram, Palette, reliability_diagram
 from dashboard.figures.reliability import PALE_BELOW
 from dashboard.texts.reliability import NO_BELT, belt_caption
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure, Floats, blocks, curves, outline, result_of, side_of, trace
+from tests.figures.small_results import (
+    Figure,
+    Floats,
+    blocks,
+    curves,
+    outline,
+    result_of,
+    side_of,
+    trace,
+)
 
 CURVES: tuple[Diagram, ...] = ("isotonic", "smoothed")
 each_curve = pytest.mark.parametrize("diagram", CURVES)
@@ -44,14 +53,14 @@ def names(figure: Figure) -> list[str]:
 
 def test_the_isotonic_curve_is_its_steps(result: AuditResult, keep: Keep) -> None:
     for name, side, beside in sides(result):
-        figure, found = reliability_diagram(side, beside, LIGHT, "isotonic"), side.corp
+        figure, answer = reliability_diagram(side, beside, LIGHT, "isotonic"), side.corp
         keep(f"isotonic_{name}", figure)
         line = trace(figure, "observed frequency")
-        assert line.x[0::2].tolist() == found.first.astype(float32).tolist()
-        assert line.x[1::2].tolist() == found.last.astype(float32).tolist()
-        assert line.y[0::2].tolist() == found.step_frequency.astype(float32).tolist()
+        assert line.x[0::2].tolist() == answer.first.astype(float32).tolist()
+        assert line.x[1::2].tolist() == answer.last.astype(float32).tolist()
+        assert line.y[0::2].tolist() == answer.step_frequency.astype(float32).tolist()
         assert line.y[0::2].tolist() == line.y[1::2].tolist()
-        assert line.customdata[0::2].tolist() == found.step_count.tolist()
+        assert line.customdata[0::2].tolist() == answer.step_count.tolist()
         assert (np.diff(line.y) >= 0).all()
 
 
@@ -77,8 +86,8 @@ def test_one_band_is_filled_and_the_other_outlined(result: AuditResult, palette:
     assert grey.text.startswith("95% consistency band,<br>if perfectly calibrated")
     assert outlined.text.startswith("95% confidence band,")
     (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
-    said = re.sub("<[^>]*>", "", label.text)
-    assert [part[2:] for part in said.split("\u2002 ")] == [
+    text = re.sub("<[^>]*>", "", label.text)
+    assert [part[2:] for part in text.split("\u2002 ")] == [
         "Observed frequency",
         "95% CI",
         "Perfectly calibrated",
@@ -105,13 +114,13 @@ def test_the_smoothed_lines_are_the_result_and_pale_where_rows_are_few(
     result: AuditResult, keep: Keep
 ) -> None:
     for name, side, beside in sides(result):
-        figure, found = reliability_diagram(side, beside, LIGHT, "smoothed"), side.smooth
+        figure, answer = reliability_diagram(side, beside, LIGHT, "smoothed"), side.smooth
         keep(f"smoothed_{name}", figure)
-        dense = found.density >= PALE_BELOW
+        dense = answer.density >= PALE_BELOW
         assert 0 < dense.sum() < dense.size
-        for line, values in zip(LINES, (found.mean_score, found.frequency), strict=True):
+        for line, values in zip(LINES, (answer.mean_score, answer.frequency), strict=True):
             pale, strong = trace(figure, f"{line}, few rows"), trace(figure, line)
-            assert np.array_equal(pale.x, found.score.astype(float32))
+            assert np.array_equal(pale.x, answer.score.astype(float32))
             assert np.array_equal(pale.y, values.astype(float32), equal_nan=True)
             assert np.array_equal(strong.y[dense], values[dense].astype(float32), equal_nan=True)
             assert np.isnan(strong.y[~dense]).all()
@@ -138,8 +147,8 @@ def test_the_smoothed_lines_keep_their_colours(result: AuditResult, palette: Pal
         assert trace(figure, f"{line}, few rows").line.color == colour
     assert trace(figure, "confidence band").fillcolor == palette.gap
     (label,) = [note for note in figure.layout.annotations if note.yref == "paper"]
-    found = re.findall(r'color:([^"]+)">. (?:<b>)?([\w ]+)', label.text)
-    assert found == [(palette.frequency, "Observed frequency"), (palette.score, "Mean score")]
+    answer = re.findall(r'color:([^"]+)">. (?:<b>)?([\w ]+)', label.text)
+    assert answer == [(palette.frequency, "Observed frequency"), (palette.score, "Mean score")]
 
 
 # Both ---------------------------------------------------------------------------------------

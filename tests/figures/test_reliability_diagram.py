@@ -13,7 +13,7 @@ from calibcore.binning import BinTable
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette, reliability_diagram
 from tests.figures.conftest import Keep
-from tests.figures.made import Figure, blocks, result_of, trace
+from tests.figures.small_results import Figure, blocks, result_of, trace
 
 BARS = ("observed frequency", "gap to the mean score", "share of rows")
 

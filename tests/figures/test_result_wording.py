@@ -20,7 +20,7 @@ from dashboard.texts.reliability import (
     wander_sentence,
 )
 from dashboard.views.ks_graphs.words import gap_caption
-from tests.figures.made import blocks, result_of, side_of
+from tests.figures.small_results import blocks, result_of, side_of
 from tests.reviewed import check_reviewed
 
 BOTH = (False, True)

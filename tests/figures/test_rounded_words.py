@@ -20,21 +20,21 @@ def side_of(scores: object, hits: object) -> Side:
 
 
 @pytest.mark.parametrize(
-    ("decimals", "said"), [(1, True), (2, True), (3, False), (4, False), (None, False)]
+    ("decimals", "text"), [(1, True), (2, True), (3, False), (4, False), (None, False)]
 )
 def test_the_ks_error_is_given_with_its_range_where_ties_can_move_it(
-    decimals: int | None, *, said: bool
+    decimals: int | None, *, text: bool
 ) -> None:
     rng = np.random.default_rng(7)
     exact = rng.uniform(0.2, 0.8, N)
     scores = exact if decimals is None else exact.round(decimals)
     side = side_of(scores, rng.random(N) < exact)
     note, worst = rounded_note(side), ks_by_worst_order(side.curves)
-    assert bool(note) == said
+    assert bool(note) == text
     low, high = (f"{100 * end:.1f}" for end in (side.curves.ks_error, worst))
     moved = worst - side.curves.ks_error > MATTERS * 3.92 * side.curves.null_deviation
-    assert moved == said
-    if said:
+    assert moved == text
+    if text:
         digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
         assert note.startswith(f"Scores are rounded to {digits}: ")
         assert f"the KS error may be {low}\u2013{high}%" in note

@@ -38,7 +38,7 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("results", "text"),
     [
         (
             OVERFIT,
@@ -56,9 +56,9 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
     ],
 )
 def test_the_conclusion_names_the_lowest_nll_and_what_follows(
-    found: Sequence[Checkpoint], said: str
+    results: Sequence[Checkpoint], text: str
 ) -> None:
-    assert said in words.conclusion(found, "Epoch")
+    assert text in words.conclusion(results, "Epoch")
 
 
 def test_what_is_shaded_reaches_from_the_lowest_nll_to_a_later_lowest_error() -> None:
@@ -68,7 +68,7 @@ def test_what_is_shaded_reaches_from_the_lowest_nll_to_a_later_lowest_error() ->
 
 
 @pytest.mark.parametrize(
-    ("temperatures", "said"),
+    ("temperatures", "text"),
     [
         ((0.8, 0.97, 1.5), "From epoch 20 on it is more than 0.05 above 1: scores are too high."),
         ((1.2, 1.4, 1.5), "above 1 at every epoch: scores are too high throughout."),
@@ -78,9 +78,9 @@ def test_what_is_shaded_reaches_from_the_lowest_nll_to_a_later_lowest_error() ->
         ((0.99, 1.02, 1.01), "about 1 at every epoch: scores need no correction."),
     ],
 )
-def test_the_temperature_is_said_with_its_side(temperatures: tuple[float, ...], said: str) -> None:
-    found = [replace(e, temperature=t) for e, t in zip(OVERFIT, temperatures, strict=True)]
-    assert said in words.caption("temperature", found, "Epoch")
+def test_the_temperature_is_said_with_its_side(temperatures: tuple[float, ...], text: str) -> None:
+    results = [replace(e, temperature=t) for e, t in zip(OVERFIT, temperatures, strict=True)]
+    assert text in words.caption("temperature", results, "Epoch")
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

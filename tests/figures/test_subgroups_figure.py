@@ -20,7 +20,7 @@ from dashboard.texts.events import event_words
 from dashboard.views.subgroups import words
 from dashboard.views.subgroups.document import subgroup_table
 from tests.figures.conftest import Keep
-from tests.figures.made import MINUS, pct, texts, trace
+from tests.figures.small_results import MINUS, pct, texts, trace
 from tests.reviewed import check_reviewed
 
 TOP_1 = event_words(TopR(1), None)
@@ -120,10 +120,10 @@ def test_the_histogram_draws_the_shares_of_rows_and_of_misses() -> None:
 
 
 def conclusion(
-    found: tuple[SubgroupScreen, SubgroupScreen | None], *, by: str = "light", **how: bool
+    results: tuple[SubgroupScreen, SubgroupScreen | None], *, by: str = "light", **how: bool
 ) -> str:
     chosen = {"after_first": False, "prediction": True, "expert": False} | how
-    return " ".join(words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen)))
+    return " ".join(words.conclusion(results, by, (*NAMES, "none"), words.Wording(**chosen)))
 
 
 def rules() -> dict[str, list[str]]:
@@ -190,30 +190,30 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     scores, places = rng.uniform(0.2, 0.7, 6_000), np.repeat([0, 1, 2], 2_000)
     hits = rng.random(6_000) < scores + np.where(places == 2, 0.25, 0.1)
     alone = screen_subgroups(scores, hits, places, n_subgroups=3)
-    found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
-    rows = rows_of("abc", (found, None), (None, None), [0, 2], prediction=False)
-    said = [finding_of(row) for row in rows]
-    assert said == ["too low, about as much as the rest", "too low, more than the rest"]
+    result = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
+    rows = rows_of("abc", (result, None), (None, None), [0, 2], prediction=False)
+    texts = [finding_of(row) for row in rows]
+    assert texts == ["too low, about as much as the rest", "too low, more than the rest"]
     how = words.Wording(after_first=False, prediction=False, expert=False)
-    sentence = " ".join(words.conclusion((found, None), "ward", ("a", "b", "c"), how))
-    size = f"{-100 * found.mean_gap[2]:.1f}"
+    sentence = " ".join(words.conclusion((result, None), "ward", ("a", "b", "c"), how))
+    size = f"{-100 * result.mean_gap[2]:.1f}"
     assert f"scores too low by {size} percentage points, more than the rest" in sentence
     assert sentence.endswith("3 of 3 (adjusted for 3 subgroups of all columns).")
-    assert "Overview" in words.about(found, expert=False)
+    assert "Overview" in words.about(result, expert=False)
     all_in_one = joint_screen(alone, group_gaps(scores, hits, []), 0)
     sentence = " ".join(words.conclusion((all_in_one, None), "ward", ("a", "b", "c"), how))
     assert sentence.startswith("All rows are in one subgroup")
 
 
 def test_few_rows_are_not_tested() -> None:
-    found = screen_subgroups([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_subgroups=2)
+    result = screen_subgroups([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_subgroups=2)
     how = words.Wording(after_first=False, prediction=True, expert=False)
-    said = " ".join(words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how))
-    assert said == "No subgroup has the 30 rows that a test needs."
-    rows = rows_of("ab", (found, None), (None, None), [0, 1], prediction=True)
+    text = " ".join(words.conclusion((result, None), names_of.PREDICTED, ("a", "b"), how))
+    assert text == "No subgroup has the 30 rows that a test needs."
+    rows = rows_of("ab", (result, None), (None, None), [0, 1], prediction=True)
     assert [finding_of(row) for row in rows] == ["too few rows"] * 2
     assert [row.cells[2].shown for row in rows] == ["\u2013"] * 2
-    note = words.table_note(found, 2, by=names_of.PREDICTED)
+    note = words.table_note(result, 2, by=names_of.PREDICTED)
     assert "2 subgroups with fewer than 30 rows are shown but not tested" in note
 
 

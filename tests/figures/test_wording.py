@@ -63,7 +63,7 @@ from dashboard.texts.verdict import (
 )
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
-from tests.figures.made import blocks, logit_result, pct, result_of, side_of, verdict
+from tests.figures.small_results import blocks, logit_result, pct, result_of, side_of, verdict
 from tests.sample_sets import sample_sets
 
 TOP_1 = event_words(TopR(1), None)
@@ -81,16 +81,16 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
 def test_scores_above_the_observed_frequency() -> None:
-    found = side_badge(OVER, prediction=True)
-    assert (found.word, found.colour) == ("Overconfident", "red")
+    result = side_badge(OVER, prediction=True)
+    assert (result.word, result.colour) == ("Overconfident", "red")
     assert verdict(OVER, TOP_1) == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
     )
 
 
 def test_scores_below_the_observed_frequency() -> None:
-    found = side_badge(UNDER, prediction=True)
-    assert (found.word, found.colour) == ("Underconfident", "blue")
+    result = side_badge(UNDER, prediction=True)
+    assert (result.word, result.colour) == ("Underconfident", "blue")
     assert verdict(UNDER, TOP_1) == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
     )
@@ -98,8 +98,8 @@ def test_scores_below_the_observed_frequency() -> None:
 
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
-    found = side_badge(MIXED, prediction=True)
-    assert (found.word, found.colour) == (
+    result = side_badge(MIXED, prediction=True)
+    assert (result.word, result.colour) == (
         "Over- and underconfident",
         "violet",
     )
@@ -109,8 +109,8 @@ def test_scores_too_high_here_and_too_low_there() -> None:
 
 
 def test_nothing_detected() -> None:
-    found = side_badge(UNDETECTED, prediction=True)
-    assert (found.word, found.colour) == ("No miscalibration detected", "gray")
+    result = side_badge(UNDETECTED, prediction=True)
+    assert (result.word, result.colour) == ("No miscalibration detected", "gray")
     assert verdict(UNDETECTED, TOP_1) == (
         "No miscalibration detected: mean score 82.5%, 82.0% correct."
     )
@@ -120,24 +120,24 @@ def test_a_score_without_information_is_named_first() -> None:
     assert verdict(CONSTANT, TOP_1) == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct."
     )
-    said = verdict(CHANCE, TOP_1)
+    text = verdict(CHANCE, TOP_1)
     assert re.match(
         r"Ranking not shown better than chance \(AUROC 95% CI 0\.\d\d\u20130\.\d\d\)\. No misc",
-        said,
+        text,
     )
     assert verdict(blocks((0.8, 1000, 500)), TOP_1).startswith("Overconfident by ")
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [side_badge(side, prediction=True) for side in SIDES.values()]
+    results = [side_badge(side, prediction=True) for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
-        assert len({getattr(one, part) for one in found}) == 4
+        assert len({getattr(one, part) for one in results}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
-    found = side_badge(side_of([1.0] * 50, [hit] * 50), prediction=True)
-    assert found.word == ("Constant score" if hit else "Overconfident")
+    result = side_badge(side_of([1.0] * 50, [hit] * 50), prediction=True)
+    assert result.word == ("Constant score" if hit else "Overconfident")
 
 
 @given(
@@ -147,18 +147,18 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 )
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
-    said, curves = verdict(side, TOP_1), side.curves
-    found = side_badge(side, prediction=True)
-    assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
-    if found.word in {"Overconfident", "Underconfident"}:
+    text, curves = verdict(side, TOP_1), side.curves
+    result = side_badge(side, prediction=True)
+    assert (result.colour == "gray") == (side.omnibus.p_value >= 0.05)
+    if result.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
-        assert (gap > 0) == (found.word == "Overconfident")
+        assert (gap > 0) == (result.word == "Overconfident")
         assert abs(gap) >= curves.ks_error / 2
         sizes = [detected_points(abs(gap), curves.n_samples, finer=finer) for finer in (0, 1)]
         # Where scores are off in the other direction somewhere, that is what a reader must know.
         other = opposite_range(side)
         then = f" on average, but {other}" if other else ": mean score "
-        assert said.startswith(tuple(f"{found.word} by {size}{then}" for size in sizes))
+        assert text.startswith(tuple(f"{result.word} by {size}{then}" for size in sizes))
 
 
 def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
@@ -273,8 +273,8 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
     assert decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
         assert decisions(replace(evaluated, past_half=none)).startswith("predicted classes and")
-    said = decided_note(crossed)
-    assert said.endswith(f"In all 2,000 rows, {texts.verdict.across_half(1234)}.")
+    text = decided_note(crossed)
+    assert text.endswith(f"In all 2,000 rows, {texts.verdict.across_half(1234)}.")
     assert decided_note(evaluated) == ""
     changed = decided_note(replace(evaluated, changed_decisions=5))
     assert changed.endswith("Calibration changes 5 of them.")
@@ -326,8 +326,8 @@ def test_captions_read_the_result() -> None:
 
 
 def test_the_grey_region_is_explained() -> None:
-    said = "Grey: 95% band if perfectly calibrated."
-    assert {band_note(side) for side in SIDES.values()} == {said}
+    text = "Grey: 95% band if perfectly calibrated."
+    assert {band_note(side) for side in SIDES.values()} == {text}
     assert "band under perfect calibration" in HOW_TO_READ
 
 
@@ -338,8 +338,8 @@ def test_the_limit_in_the_caption_is_that_of_the_ks_error(side: Side) -> None:
 
 
 def test_certain_scores_leave_no_room_for_chance() -> None:
-    said = graphs.cumulative_caption(side_of([1.0] * 50, [1] * 50))
-    assert said.endswith("if perfectly calibrated: 0 pp.")
+    text = graphs.cumulative_caption(side_of([1.0] * 50, [1] * 50))
+    assert text.endswith("if perfectly calibrated: 0 pp.")
 
 
 @pytest.mark.parametrize("expert", [False, True])
@@ -348,10 +348,10 @@ def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None
     evaluated = audit(rows, event=TopR(1), calibrator=None).test
     side = evaluated.before
     power = power_sentence(side, 1, expert=expert)
-    said = (below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
-    for sentence in said:
+    texts = (below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
+    for sentence in texts:
         assert not re.search(r"\b1 rows|1 scores", sentence)
-    assert percent(0.7, 1) in said[0]
+    assert percent(0.7, 1) in texts[0]
     assert "70.0 percentage points" in power
     assert ("finds no shift" if expert else "cannot detect") in power
     assert graphs.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
@@ -380,29 +380,29 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runout", "said"), [("natural", r"(\d+)\u201320 knots"), ("cubic", r"(\d+)\u201320 with")]
+    ("runout", "sentence"), [("natural", r"(\d+)\u201320 knots"), ("cubic", r"(\d+)\u201320 with")]
 )
-def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, said: str) -> None:
+def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, sentence: str) -> None:
     _, text = OPTIONS["spline", "cross_validated"]
-    found = re.search(said, text)
-    assert found is not None
+    result = re.search(sentence, text)
+    assert result is not None
     # Hits that follow the scores need no bend, so the fewest knots that are tried are enough.
     scores = np.linspace(0.2, 0.8, 400)
     hits = np.floor(np.cumsum(scores) + 0.5) > np.floor(np.cumsum(scores) - scores + 0.5)
     fitted = SplineCalibration(cross_validated=True, runout=runout).fit(scores, hits)
-    assert fitted.knot_values.size == int(found[1])
+    assert fitted.knot_values.size == int(result[1])
 
 
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=30))
 def test_half_of_the_rows_do_score_as_high_as_said(scores: list[float]) -> None:
-    said = graphs.fractile_caption(side_of(scores, [1] * len(scores)))
-    (number,) = re.findall(r"score ([\d.]+)", said)
+    text = graphs.fractile_caption(side_of(scores, [1] * len(scores)))
+    (number,) = re.findall(r"score ([\d.]+)", text)
     assert 2 * sum(score >= float(number) / 100 - 1e-12 for score in scores) >= len(scores)
 
 
 def test_a_percent_sign_is_written_in_one_way() -> None:
-    said = [text for side in SIDES.values() for text in sentences_of(side)]
-    assert not [text for text in said if re.search(r"\d\s%", text)]
+    texts = [text for side in SIDES.values() for text in sentences_of(side)]
+    assert not [text for text in texts if re.search(r"\d\s%", text)]
 
 
 def test_the_table_has_one_row_a_measure() -> None:
@@ -473,8 +473,8 @@ def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) ->
     evaluated = result_of(n_samples).test
     before, after = (inference.SideRows(side.event) for side in (evaluated.before, evaluated.after))
     measure = evaluated.compare("ks_error").measure
-    found = inference.infer(before, after, Plan((measure,), n_resamples=200))
-    (row,) = measure_rows(evaluated, found, (measure,))
+    result = inference.infer(before, after, Plan((measure,), n_resamples=200))
+    (row,) = measure_rows(evaluated, result, (measure,))
     limit = row.perfect.value.removeprefix("< ").removesuffix("%")
     for expert in (False, True):
         assert re.search(rf"\b{limit}%( \(After\))? in ", below_tiles(evaluated, expert=expert))
@@ -514,17 +514,17 @@ def sentences_of(side: Side) -> list[str]:
 
 
 def said_of_results() -> list[str]:
-    said = [text for side in SIDES.values() for text in sentences_of(side)]
+    texts = [text for side in SIDES.values() for text in sentences_of(side)]
     for method, n_test in product(["spline", "temperature", NO_METHOD], [20, 2000]):
         result = logit_result(method, n_test=n_test)
         for evaluated in (result.test, result.calibration):
-            said += [
+            texts += [
                 outcome(result, evaluated, method),
                 table_note(evaluated, METRICS),
             ]
-            said += [decisions(evaluated), below_tiles(evaluated)]
-            said += [f"{tile.name} {tile.note}" for tile in tiles_texts.tiles(evaluated)]
-    return said
+            texts += [decisions(evaluated), below_tiles(evaluated)]
+            texts += [f"{tile.name} {tile.note}" for tile in tiles_texts.tiles(evaluated)]
+    return texts
 
 
 def written_texts() -> list[str]:
@@ -561,11 +561,11 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
     evaluated = result_of(400).test
     before, after = (inference.SideRows(side.event) for side in (evaluated.before, evaluated.after))
     measures = tuple(row.measure for row in evaluated.comparisons if row.before is not None)
-    found = inference.infer(before, after, Plan(measures, n_resamples=200))
-    shown = measure_rows(evaluated, found, measures)
+    result = inference.infer(before, after, Plan(measures, n_resamples=200))
+    shown = measure_rows(evaluated, result, measures)
     kinds = set()
     for measure, row in zip(measures, shown, strict=True):
-        known = finding_for(found, measure.key)
+        known = finding_for(result, measure.key)
         assert not row.perfect.note
         if row.perfect.value == "\u2013":
             continue

@@ -25,7 +25,7 @@ from dashboard.texts.numbers import (
     percent,
     points,
 )
-from tests.figures.made import MINUS, pct
+from tests.figures.small_results import MINUS, pct
 
 # Numbers ------------------------------------------------------------------------------------
 

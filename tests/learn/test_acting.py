@@ -36,12 +36,12 @@ def state(ratio: int = 9, stage: str = "after", **more: object) -> State:
     return start_of(LESSON, chosen={"ratio": str(ratio), "stage": stage}, **more)
 
 
-def shown(ratio: int = 9, stage: str = "after", **more: object) -> LessonView:
+def view_of(ratio: int = 9, stage: str = "after", **more: object) -> LessonView:
     return LESSON.show(state(ratio, stage, **more))
 
 
 @cache
-def found(ratio: int, seed: int = 0) -> Result:
+def result_of(ratio: int, seed: int = 0) -> Result:
     return find(state(ratio, seed=seed), ratio)
 
 
@@ -73,7 +73,7 @@ def least_cost(scores: list[float], hits: list[int], ratio: int) -> float:
 @every_ratio
 def test_costs_are_those_of_a_loop_over_the_patients(ratio: int) -> None:
     before, after, hits = rows()
-    here, cutoff, means = found(ratio), 1 / (1 + ratio), []
+    here, cutoff, means = result_of(ratio), 1 / (1 + ratio), []
     for one, scores in ((here.before, before), (here.after, after)):
         costs = costs_of(scores, hits, cutoff, ratio)
         means.append(math.fsum(costs) / N_ROWS)
@@ -98,7 +98,7 @@ def test_the_interval_is_that_of_patients_drawn_again(ratio: int) -> None:
     of_each = 1000 * np.subtract(*both)
     again = [rng.choice(of_each, N_ROWS).mean() for _ in range(2_000)]
     low, high = np.quantile(again, [0.025, 0.975])
-    here = found(ratio)
+    here = result_of(ratio)
     width = here.high - here.low
     assert here.low == pytest.approx(low, abs=0.08 * width)
     assert here.high == pytest.approx(high, abs=0.08 * width)
@@ -106,7 +106,7 @@ def test_the_interval_is_that_of_patients_drawn_again(ratio: int) -> None:
 
 def test_intervals_hold_the_truth() -> None:
     held = [
-        found(ratio, seed).low <= true_difference(ratio) <= found(ratio, seed).high
+        result_of(ratio, seed).low <= true_difference(ratio) <= result_of(ratio, seed).high
         for seed in SEEDS
         for ratio in RATIOS
     ]
@@ -150,9 +150,9 @@ def test_no_cutoff_is_better_than_that_of_the_costs_for_true_risks(ratio: int) -
 @pytest.mark.parametrize("seed", SEEDS)
 @every_ratio
 def test_calibration_saves_and_luck_is_said(ratio: int, seed: int) -> None:
-    here = found(ratio, seed)
-    said = shown(ratio, seed=seed)
-    assert ("which may be luck" in said.sentence) == (here.low <= 0)
+    here = result_of(ratio, seed)
+    text = view_of(ratio, seed=seed)
+    assert ("which may be luck" in text.sentence) == (here.low <= 0)
     if ratio <= 9:
         assert here.low > 0
     # Calibration keeps the order, so the same patients cost the least.
@@ -167,31 +167,31 @@ def test_acting_on_uncalibrated_scores_can_be_worse_than_on_none() -> None:
     for ratio in (1, 2):
         for stage in ("before", "after"):
             end = "visiting none is better than acting on the scores before calibration."
-            assert shown(ratio, stage).sentence.endswith(end)
-    assert "is better than" not in shown(9).sentence
+            assert view_of(ratio, stage).sentence.endswith(end)
+    assert "is better than" not in view_of(9).sentence
 
 
 def test_the_sentence_and_what_is_added_up() -> None:
-    here, said = found(9), shown(9)
-    assert said.answer == "10% = 1 / (1 + 9)"
-    assert "visit above a risk of **10%**" in said.sentence
+    here, text = result_of(9), view_of(9)
+    assert text.answer == "10% = 1 / (1 + 9)"
+    assert "visit above a risk of **10%**" in text.sentence
     for side, one in (("Before", here.before), ("After", here.after)):
         at = one.at
         total = at.in_vain + 9 * at.missed
         added = f"{side}: {at.in_vain:,} unnecessary + 9 \u00d7 {at.missed:,} missed = {total:,}, "
-        assert added + f"{total / 5:.0f} per 1,000." in said.pictures[1].text
-        assert f"{total / 5:.0f}" in said.sentence
-    assert said.note.startswith("Why 10%: at that risk, 9 visits are unnecessary for each one that")
+        assert added + f"{total / 5:.0f} per 1,000." in text.pictures[1].text
+        assert f"{total / 5:.0f}" in text.sentence
+    assert text.note.startswith("Why 10%: at that risk, 9 visits are unnecessary for each one that")
     best = [f"{100 * one.best:.2g}%" for one in (here.before, here.after)]
-    assert f"at a cut-off of {best[0]} before, as" in said.note
+    assert f"at a cut-off of {best[0]} before, as" in text.note
     benefit = [(one.at.right - one.at.in_vain / 9) / 5 for one in (here.before, here.after)]
-    assert f"{benefit[0]:.0f} before calibration, {benefit[1]:.0f} after" in said.note
-    assert said.note.endswith(f"of {best[1]} after: not exactly 10%, by luck of these patients.")
+    assert f"{benefit[0]:.0f} before calibration, {benefit[1]:.0f} after" in text.note
+    assert text.note.endswith(f"of {best[1]} after: not exactly 10%, by luck of these patients.")
 
 
 def test_each_bar_has_its_count_and_the_key_its_look() -> None:
     before, after, hits = rows()
-    figure = shown(9).pictures[1].figure
+    figure = view_of(9).pictures[1].figure
     *counts, first, second = figure.layout.annotations
     named = iter(counts)
     for bar, scores in zip(figure.data, (before, after), strict=True):
@@ -208,7 +208,7 @@ def test_each_bar_has_its_count_and_the_key_its_look() -> None:
 
 
 def test_nothing_of_the_answer_is_sent_before() -> None:
-    before = shown(revealed=False)
+    before = view_of(revealed=False)
     assert len(before.pictures) == 1
     figures = [LightFigure(p.figure, LIGHT).to_dict() for p in before.pictures]
     sent = json.dumps([before.sentence, before.pictures[0].text, figures]).lower()

@@ -26,7 +26,7 @@ def every() -> list[TemperedPrediction]:
     return [at_temperature(float(word)) for word in TEMPERATURES]
 
 
-def shown(word: str, **more: object) -> LessonView:
+def view_of(word: str, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"temperature": word}, **more))
 
 
@@ -41,18 +41,18 @@ def test_the_temperature_moves_scores_and_the_accuracy_stays() -> None:
 def test_below_the_fitted_temperature_it_is_overconfident_and_above_underconfident() -> None:
     fitted = fitted_temperature()
     for one, word in zip(every(), TEMPERATURES, strict=True):
-        said = shown(word).sentence.splitlines()[0]
+        text = view_of(word).sentence.splitlines()[0]
         if word == "2":
-            assert "no clear gap" in said
+            assert "no clear gap" in text
         else:
-            assert ("underconfident" if one.temperature > fitted else "overconfident by") in said
+            assert ("underconfident" if one.temperature > fitted else "overconfident by") in text
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_seed_shows_the_same(seed: int) -> None:
     here = LESSON.show(start_of(LESSON, seed=seed, seat=seed))
     assert here.answer == "It stays the same, 90.6%, at every T"
-    assert here.sentence == shown("2").sentence
+    assert here.sentence == view_of("2").sentence
 
 
 def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
@@ -66,10 +66,10 @@ def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
             " NLL (all classes) 0.279."
         ),
     ]
-    chosen, *others = shown("3.98").sentence.split("  \n")
+    chosen, *others = view_of("3.98").sentence.split("  \n")
     assert others == rest
     assert chosen.startswith("T = 3.98: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
-    assert shown("1").sentence.split("  \n")[1:] == rest[1:]
+    assert view_of("1").sentence.split("  \n")[1:] == rest[1:]
 
 
 def test_the_row_has_a_score_of_80_percent_is_wrong_and_keeps_its_order() -> None:
@@ -80,7 +80,7 @@ def test_the_row_has_a_score_of_80_percent_is_wrong_and_keeps_its_order() -> Non
     assert before[top] == pytest.approx(0.8, abs=0.02)
     assert int(rows.labels[ROW]) == second
     for word in ("0.251", "3.98"):
-        bars = shown(word).pictures[0].figure.data[0]
+        bars = view_of(word).pictures[0].figure.data[0]
         assert all(a >= b for a, b in pairwise(bars.x))
         assert math.fsum(bars.x) == pytest.approx(1)
         # Two scores of a row stand to each other as before, to the power 1 / T.
@@ -89,18 +89,18 @@ def test_the_row_has_a_score_of_80_percent_is_wrong_and_keeps_its_order() -> Non
 
 
 def test_scores_are_never_written_as_certain() -> None:
-    texts = shown("0.251").pictures[0].figure.data[0].text
+    texts = view_of("0.251").pictures[0].figure.data[0].text
     assert texts[0] == ">99%"
     assert set(texts[2:]) == {"<1%"}
     assert texts[1] == "<1%  \u25c6 true class"
 
 
 def test_before_the_answer_the_network_is_shown_as_it_was_trained() -> None:
-    before, moved = (shown(word, revealed=False) for word in ("1", "3.98"))
+    before, moved = (view_of(word, revealed=False) for word in ("1", "3.98"))
     figures = [[json.loads(p.figure.to_json()) for p in one.pictures] for one in (before, moved)]
     assert figures[0] == figures[1]
     assert "order" not in before.pictures[0].text
-    assert before.pictures[1].figure == shown("1").pictures[1].figure
+    assert before.pictures[1].figure == view_of("1").pictures[1].figure
 
 
 def test_the_link_opens_a_temperature_that_the_page_offers() -> None:
@@ -133,7 +133,7 @@ def test_the_bars_of_the_row_are_written_at_their_classes(word: str) -> None:
     rows = data.sample().test
     logits = [z / float(word) for z in rows.logits[ROW].astype(float).tolist()]
     scores = dict(zip(rows.class_names, reference.softmax([logits])[0], strict=True))
-    picture = shown(word).pictures[0]
+    picture = view_of(word).pictures[0]
     [bars], axis = picture.figure.data, picture.figure.layout.yaxis
     named = dict(zip(axis.tickvals, axis.ticktext, strict=True))
     written = {}
@@ -153,7 +153,7 @@ def test_the_bars_of_the_row_are_written_at_their_classes(word: str) -> None:
 
 
 def test_the_table_has_its_head_above_the_temperatures_in_order() -> None:
-    head, *rows = shown("2").numbers
+    head, *rows = view_of("2").numbers
     assert head == HEAD
     fitted = [at_temperature(fitted_temperature()), *every()]
     assert rows == [row(one) for one in sorted(fitted, key=lambda one: one.temperature)]

@@ -25,7 +25,7 @@ from tests.reference_reliability import wilson
 STEPS = (1, 2, 7, 14, 33, 59, 60)
 
 
-def shown(rows: int, k: int = QUESTION_BIN, **more: object) -> LessonView:
+def view_of(rows: int, k: int = QUESTION_BIN, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"rows": str(rows), "bin": str(k)}, **more))
 
 
@@ -33,28 +33,28 @@ def by_hand(n_rows: int) -> dict[int, list[tuple[float, int]]]:
     """Scores and outcomes of each bin, row by row."""
     every = data.few_rows(N_ROWS)
     order = np.random.default_rng(SEED).permutation(N_ROWS).tolist()
-    found: dict[int, list[tuple[float, int]]] = {k: [] for k in BINS}
+    results: dict[int, list[tuple[float, int]]] = {k: [] for k in BINS}
     for i in order[:n_rows]:
         score = float(every.scores[i])
         k = next(k for k in BINS if k / 10 < score <= (k + 1) / 10)
-        found[k].append((score, int(every.hits[i])))
-    return found
+        results[k].append((score, int(every.hits[i])))
+    return results
 
 
 @pytest.mark.parametrize("n_rows", STEPS)
 def test_bars_and_intervals_are_those_counted_by_hand(n_rows: int) -> None:
-    found = find(n_rows)
+    result = find(n_rows)
     for k, inside in by_hand(n_rows).items():
         n, correct = len(inside), sum(hit for _, hit in inside)
-        assert found.counted(k) == (correct, n)
+        assert result.counted(k) == (correct, n)
         if n:
-            assert found.diagram.bins.frequency[k] == pytest.approx(correct / n)
-            assert found.diagram.bins.mean_score[k] == pytest.approx(
+            assert result.diagram.bins.frequency[k] == pytest.approx(correct / n)
+            assert result.diagram.bins.mean_score[k] == pytest.approx(
                 sum(score for score, _ in inside) / n
             )
             low, high = wilson(correct, n, 0.95)
-            assert found.diagram.lower[k] == pytest.approx(low, abs=1e-9)
-            assert found.diagram.upper[k] == pytest.approx(high, abs=1e-9)
+            assert result.diagram.lower[k] == pytest.approx(low, abs=1e-9)
+            assert result.diagram.upper[k] == pytest.approx(high, abs=1e-9)
 
 
 def test_every_bin_ends_with_as_many_rows_and_no_row_is_elsewhere() -> None:
@@ -65,19 +65,19 @@ def test_every_bin_ends_with_as_many_rows_and_no_row_is_elsewhere() -> None:
 
 @pytest.mark.parametrize("n_rows", STEPS)
 def test_a_pile_has_its_correct_rows_below(n_rows: int) -> None:
-    found = find(n_rows)
-    bins = np.ceil(found.rows.scores * 10) - 1
+    result = find(n_rows)
+    bins = np.ceil(result.rows.scores * 10) - 1
     for k in BINS:
         here = bins == k
-        order = np.argsort(found.heights[here])
-        assert found.heights[here][order].tolist() == list(range(1, here.sum() + 1))
-        hits = found.rows.hits[here][order].tolist()
+        order = np.argsort(result.heights[here])
+        assert result.heights[here][order].tolist() == list(range(1, here.sum() + 1))
+        hits = result.rows.hits[here][order].tolist()
         assert hits == sorted(hits, reverse=True)
 
 
 @pytest.mark.parametrize("n_rows", STEPS)
 def test_each_row_is_drawn_once_filled_if_correct(n_rows: int) -> None:
-    correct, wrong, last = shown(n_rows).pictures[0].figure.data
+    correct, wrong, last = view_of(n_rows).pictures[0].figure.data
     rows = find(n_rows).rows
     assert sorted(correct.x) == sorted(rows.scores[rows.hits == 1])
     assert sorted(wrong.x) == sorted(rows.scores[rows.hits == 0])
@@ -90,7 +90,7 @@ def test_the_bar_of_the_question_starts_at_100_percent_and_falls_by_half() -> No
     first = next(bar for bar in bars if not np.isnan(bar))
     assert first == 1
     assert bars[-1] == 0.5
-    assert shown(N_ROWS).answer == "50%: 5 of 10 rows"
+    assert view_of(N_ROWS).answer == "50%: 5 of 10 rows"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -103,15 +103,15 @@ def test_every_seed_shows_the_same(seed: int) -> None:
 
 
 def test_few_rows_may_be_luck_and_none_make_no_bar() -> None:
-    assert "may be luck" in shown(14).sentence
+    assert "may be luck" in view_of(14).sentence
     empty = next(n for n in range(1, N_ROWS) if not by_hand(n)[QUESTION_BIN])
-    assert "no row yet" in shown(empty).sentence
-    assert shown(empty).pictures[1].figure.layout.annotations[0].text == "no row"
+    assert "no row yet" in view_of(empty).sentence
+    assert view_of(empty).pictures[1].figure.layout.annotations[0].text == "no row"
 
 
 @pytest.mark.parametrize("k", BINS)
 def test_what_is_written_fits_together(k: int) -> None:
-    sentence = shown(N_ROWS, k).sentence
+    sentence = view_of(N_ROWS, k).sentence
     frequency, score = (
         float(re.findall(pattern, sentence)[0])
         for pattern in (r"stands at \*\*([\d.]+)%", r"mean score is ([\d.]+)%")
@@ -121,7 +121,7 @@ def test_what_is_written_fits_together(k: int) -> None:
 
 
 def test_before_the_answer_no_outcome_is_sent() -> None:
-    before = shown(N_ROWS, revealed=False)
+    before = view_of(N_ROWS, revealed=False)
     sent = "".join(json.dumps(json.loads(p.figure.to_json())) + p.text for p in before.pictures)
     assert LIGHT.frequency not in sent
     assert "circle" not in sent
@@ -137,7 +137,7 @@ def test_before_the_answer_no_outcome_is_sent() -> None:
 
 def test_a_guess_stays_in_the_picture_of_its_bin() -> None:
     def guessed(k: int) -> list[str]:
-        figure = shown(N_ROWS, k, guess="70").pictures[1].figure
+        figure = view_of(N_ROWS, k, guess="70").pictures[1].figure
         return [str(one.text) for one in figure.layout.annotations]
 
     assert "guess" in guessed(QUESTION_BIN)
@@ -155,9 +155,9 @@ def test_what_all_rows_show_in_a_bin_is_that_of_a_slow_loop(k: int) -> None:
     pairs = zip(every.scores.tolist(), every.hits.tolist(), strict=True)
     rows = [(s, h) for s, h in pairs if k / N_BINS < s <= (k + 1) / N_BINS]
     gap = 100 * (sum(s for s, _ in rows) - sum(h for _, h in rows)) / len(rows)
-    said = shown(N_ROWS, k).sentence
-    assert f"In all 10,000 predictions, {len(rows):,} scores are in that bin" in said
-    assert f"too {'high' if gap > 0 else 'low'} by **{abs(gap):.1f} percentage points**." in said
+    text = view_of(N_ROWS, k).sentence
+    assert f"In all 10,000 predictions, {len(rows):,} scores are in that bin" in text
+    assert f"too {'high' if gap > 0 else 'low'} by **{abs(gap):.1f} percentage points**." in text
 
 
 @pytest.mark.parametrize("n", [1, 5, PER_BIN])
@@ -170,13 +170,13 @@ def test_the_note_stands_with_all_rows_alone_and_counts_the_correct_ones() -> No
     few = sum(hit for inside in by_hand(N_ROWS).values() for _, hit in inside)
     every = data.top_scores().hits.tolist()
     share = 100 * sum(every) / len(every)
-    assert shown(N_ROWS).note.endswith(
+    assert view_of(N_ROWS).note.endswith(
         f"Of these 60 rows {few} are correct, of all 10,000 {share:.1f}%: most have a score near"
         " 100%."
     )
-    assert shown(N_ROWS - 1).note == ""
+    assert view_of(N_ROWS - 1).note == ""
     slider = next(one for one in LESSON.controls if one.name == "rows")
     first = next(iter(slider.values.values()))
-    assert shown(N_ROWS).note.startswith(f"Move the slider to {first}, then to the right: ")
+    assert view_of(N_ROWS).note.startswith(f"Move the slider to {first}, then to the right: ")
     near = sum(score > 0.95 for score in data.top_scores().scores.tolist())
     assert near > len(every) / 2

@@ -25,7 +25,7 @@ def by_hand(n: int, p: float) -> tuple[int, int, float]:
     return low, high, fsum(each[low : high + 1])
 
 
-def shown(probability: str = "80", draws: int = 1, **more: object) -> LessonView:
+def view_of(probability: str = "80", draws: int = 1, **more: object) -> LessonView:
     state = start_of(LESSON, chosen={"probability": probability}, draws=draws, **more)
     return LESSON.show(state)
 
@@ -37,13 +37,13 @@ def test_the_range_and_what_it_holds_are_binomial(probability: str) -> None:
     assert usual_range(chances) == (low, high)
     assert share_within(chances) == f"{100 * share:.1f}%"
     assert share >= 0.95
-    assert f"{low} to {high} in **{100 * share:.1f}%**" in shown(probability).sentence
+    assert f"{low} to {high} in **{100 * share:.1f}%**" in view_of(probability).sentence
 
 
 def test_the_answer_says_what_the_range_holds() -> None:
     low, high, share = by_hand(100, 0.8)
     assert (low, high, round(share, 3)) == (72, 88, 0.967)
-    assert shown().answer == "80 on average, 72 to 88 in 96.7% of groups"
+    assert view_of().answer == "80 on average, 72 to 88 in 96.7% of groups"
 
 
 def test_the_first_group_is_not_exactly_what_is_expected() -> None:
@@ -58,7 +58,7 @@ def test_each_seat_draws_groups_of_its_own() -> None:
 
 
 def test_few_groups_are_counted_and_many_are_shares() -> None:
-    few, many = shown(draws=eighty.FEW).pictures[1], shown(draws=eighty.FEW + 1).pictures[1]
+    few, many = view_of(draws=eighty.FEW).pictures[1], view_of(draws=eighty.FEW + 1).pictures[1]
     assert few.figure.layout.yaxis.title.text == "Groups"
     assert many.figure.layout.yaxis.title.text == "Share of groups"
     assert len(few.figure.data[0].x) == eighty.FEW
@@ -70,8 +70,8 @@ def test_few_groups_are_counted_and_many_are_shares() -> None:
 def test_the_groups_outside_the_range_are_counted() -> None:
     counts = draw(start_of(LESSON, draws=MOST_DRAWS)).counts
     outside = int(np.count_nonzero((counts < 72) | (counts > 88)))
-    said = f"Of your {MOST_DRAWS} groups, {outside} were outside that range."
-    assert shown(draws=MOST_DRAWS).sentence.endswith(said)
+    text = f"Of your {MOST_DRAWS} groups, {outside} were outside that range."
+    assert view_of(draws=MOST_DRAWS).sentence.endswith(text)
     assert 3 <= outside <= 35  # 16.3 expected
 
 
@@ -81,7 +81,7 @@ def test_the_numbers_are_the_last_groups_drawn_one_by_one(n_draws: int) -> None:
         sum(start_of(LESSON).rng(eighty.STREAM, one).random(100) < 0.8)
         for one in range(1, n_draws + 1)
     ]
-    head, *listed = shown(draws=n_draws).numbers
+    head, *listed = view_of(draws=n_draws).numbers
     assert listed == [
         (str(number), str(count))
         for number, count in list(enumerate(counts, start=1))[-eighty.LISTED :]

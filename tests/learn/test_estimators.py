@@ -21,7 +21,7 @@ STUDY = EstimatorStudy(
 )
 
 
-def made(**errors: list[float]) -> EstimatorStudy:
+def study_with(**errors: list[float]) -> EstimatorStudy:
     """Each estimate's error at each of some sizes, the same in every draw; others are far off."""
     n_sizes = len(next(iter(errors.values())))
     table = [[errors.get(key, [0.5] * n_sizes)[k] for key in ESTIMATES] for k in range(n_sizes)]
@@ -84,7 +84,7 @@ def test_the_picture_draws_the_mean_errors_of_all_estimates() -> None:
 )
 def test_the_conclusion_by_hand(errors: dict[str, list[float]], told: str) -> None:
     n_sizes = len(errors["ece"])
-    study = made(ks_error=[0.04] * n_sizes, smooth_ece=[0.03] * n_sizes, **errors)
+    study = study_with(ks_error=[0.04] * n_sizes, smooth_ece=[0.03] * n_sizes, **errors)
     told = told.format(name="ECE (15 equal-width bins)")
     assert (
         words.estimators_conclusion(study)
@@ -149,8 +149,8 @@ def test_a_stopped_study_keeps_what_is_finished() -> None:
     with pytest.raises(StoppedError):
         study_of(model, 3, stop)
     assert told == sorted(told)
-    found = finished_study(LaboratoryModel(form="zhang", seed=77, rows=50, draw=9), 3)
-    assert found is not None
-    assert found.n_rows.tolist() == [64, 128]
+    result = finished_study(LaboratoryModel(form="zhang", seed=77, rows=50, draw=9), 3)
+    assert result is not None
+    assert result.n_rows.tolist() == [64, 128]
     assert 0 < study_seconds(model, 3) < whole
     assert study_seconds(model, 30) == pytest.approx(10 * whole)

@@ -48,22 +48,22 @@ def test_the_figures_are_those_of_slow_code() -> None:
         "class": reference.one_class(table, labels, worst_class()),
     }
     for word, expected in expected_of.items():
-        found = event_of(word).outcomes(probabilities("none")[some], labels)
-        assert found.scores == pytest.approx(expected.scores, abs=1e-6)
-        assert found.hits.tolist() == expected.hits
+        result = event_of(word).outcomes(probabilities("none")[some], labels)
+        assert result.scores == pytest.approx(expected.scores, abs=1e-6)
+        assert result.hits.tolist() == expected.hits
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
 @pytest.mark.parametrize("word", EVENTS)
 def test_mean_frequency_and_ks_error_of_all_rows(word: str, calibrator: str) -> None:
-    found = measured(event_of(word), calibrator)
+    result = measured(event_of(word), calibrator)
     event = event_of(word).outcomes(probabilities(calibrator), data.sample().test.labels)
-    assert found.score == pytest.approx(float(np.mean(event.scores)))
-    assert found.frequency == pytest.approx(float(np.mean(event.hits)))
+    assert result.score == pytest.approx(float(np.mean(event.scores)))
+    assert result.frequency == pytest.approx(float(np.mean(event.hits)))
     order = np.argsort(event.scores, kind="stable")
     gaps = np.cumsum(event.scores[order] - event.hits[order]) / len(order)
     # Ties aside, of which there are few, the largest gap.
-    assert found.curves.ks_error == pytest.approx(float(np.abs(gaps).max()), abs=2e-4)
+    assert result.curves.ks_error == pytest.approx(float(np.abs(gaps).max()), abs=2e-4)
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
@@ -71,8 +71,8 @@ def test_mean_frequency_and_ks_error_of_all_rows(word: str, calibrator: str) -> 
 def test_the_verdict_is_that_of_the_dashboards_test(word: str, calibrator: str) -> None:
     event = event_of(word).outcomes(probabilities(calibrator), data.sample().test.labels)
     miscalibrated = omnibus_test(event.scores, event.hits).p_value < 0.05
-    said = verdict(word, measured(event_of(word), calibrator))
-    assert (said != "no miscalibration detected") == miscalibrated
+    text = verdict(word, measured(event_of(word), calibrator))
+    assert (text != "no miscalibration detected") == miscalibrated
 
 
 def test_the_second_prediction_is_underconfident_where_the_first_is_overconfident() -> None:
@@ -97,7 +97,7 @@ def test_calibrated_for_its_top_prediction_and_wrong_for_one_class() -> None:
     top, one = (measured(event_of(word), AFTER).curves for word in ("top", "class"))
     assert top.ks_error < top.ks_null_95
     assert one.ks_error > 2 * one.ks_null_95
-    every = [found.curves.ks_error for found in of_classes(AFTER)]
+    every = [result.curves.ks_error for result in of_classes(AFTER)]
     assert one.ks_error == max(every)
     state = start_of(LESSON, chosen={"event": "class", "calibrator": AFTER})
     sentence = show(state).sentence
@@ -199,8 +199,8 @@ def test_the_note_counts_and_names_the_miscalibrated_classes(calibrator: str) ->
         ("Too low: ", [names[k] for k in off if gaps[k] < 0]),
     ):
         assert (head in note) == bool(side)
-        said = note.partition(head)[2].partition(".")[0]
-        assert [name for name in names if name in re.split(r", | and ", said)] == side
+        text = note.partition(head)[2].partition(".")[0]
+        assert [name for name in names if name in re.split(r", | and ", text)] == side
     before, after = (
         ks_error(probabilities(one)[:, worst].tolist(), by_class[worst][1]) for one in CALIBRATORS
     )

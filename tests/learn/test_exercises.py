@@ -163,8 +163,8 @@ def test_expected_and_observed(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_true_risks_by_slope(seed: int) -> None:
     one = second(seed, "large")
-    found = re.findall(r"risk = (\S+) \+ (\S+) \u00d7", one.task)[0]
-    shift, slope = (float(x.replace("\u2212", "-")) for x in found)
+    results = re.findall(r"risk = (\S+) \+ (\S+) \u00d7", one.task)[0]
+    shift, slope = (float(x.replace("\u2212", "-")) for x in results)
     odds = [math.exp(shift) * (s / (1 - s)) ** slope for s in (0.1, 0.5, 0.9)]
     low, half, high = (of / (1 + of) for of in odds)
     line = "Score \u2192 true risk: {} \u2192 {}; {} \u2192 {}; {} \u2192 {}."

@@ -96,8 +96,8 @@ def test_the_network_s_answers_stand_beside_yours() -> None:
 
 
 def test_all_pictures_show_what_twenty_cannot() -> None:
-    found = own.result_of(garments.network_on_all())
-    assert words.badge_of(found).word == "Overconfident"
+    result = own.result_of(garments.network_on_all())
+    assert words.badge_of(result).word == "Overconfident"
     shown = [
         words.badge_of(own.result_of(garments.network_scores(garments.draw_pictures(seed)))).word
         for seed in range(20)

@@ -39,7 +39,7 @@ def state(gap: str = "15", view: str = "groups", **more: object) -> State:
     return start_of(LESSON, chosen={"gap": gap, "view": view}, **more)
 
 
-def shown(gap: str = "15", view: str = "groups", **more: object) -> LessonView:
+def view_of(gap: str = "15", view: str = "groups", **more: object) -> LessonView:
     return LESSON.show(state(gap, view, **more))
 
 
@@ -56,9 +56,9 @@ def test_the_true_gaps_are_those_of_the_control_and_all_rows_are_calibrated(word
 
 
 def test_gaps_grow_with_the_control() -> None:
-    found = [find(state(word))[0] for word in MODELS]
-    assert all(a[1].gap < b[1].gap for a, b in pairwise(found))
-    assert all(a[2].gap > b[2].gap for a, b in pairwise(found))
+    results = [find(state(word))[0] for word in MODELS]
+    assert all(a[1].gap < b[1].gap for a, b in pairwise(results))
+    assert all(a[2].gap > b[2].gap for a, b in pairwise(results))
 
 
 def test_the_figures_are_those_of_a_loop_over_the_rows() -> None:
@@ -90,7 +90,7 @@ def test_each_group_is_off_in_its_direction_and_all_together_are_not(word: str, 
     for one in (first, second):
         assert one.verdict.endswith(f" by {100 * abs(one.gap):.1f} percentage points")
     assert abs(together.gap) < 0.03
-    note = shown(word, seed=seed).note
+    note = view_of(word, seed=seed).note
     assert note.startswith("With this draw") == together.is_detected
     assert "not detected" not in note
 
@@ -103,7 +103,7 @@ def test_most_draws_show_all_rows_calibrated() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_small_gap_that_is_not_detected_is_said(seed: int) -> None:
     (together, first, second), _ = find(state("2", seed=seed))
-    note = shown("2", seed=seed).note
+    note = view_of("2", seed=seed).note
     both = first.is_detected and second.is_detected
     unseen = not both and not together.is_detected
     assert ("does not mean calibrated" in note) == unseen
@@ -190,12 +190,12 @@ def test_the_most_that_is_possible() -> None:
     assert (
         f"At a score of 50% it could be {at_half:.0f} percentage points; over all of these scores,"
         f" up to {100 * total:.0f} on average."
-    ) in shown().note
+    ) in view_of().note
 
 
 def test_the_answer_is_the_most_at_the_score_of_the_question() -> None:
     possible = [d for d in range(101) if d <= 30 and 30 + d <= 100]  # as far in both groups
-    assert shown().answer == (
+    assert view_of().answer == (
         f"{max(possible)} percentage points: never in one group, in the other 60% of the time"
     )
 
@@ -216,7 +216,7 @@ def test_what_is_said_of_the_computation_is_what_is_computed() -> None:
 
 
 def test_nothing_of_the_groups_is_sent_before() -> None:
-    before = shown(view="each", revealed=False)
+    before = view_of(view="each", revealed=False)
     assert len(before.pictures) == 1
     figures = [LightFigure(p.figure, LIGHT).to_dict() for p in before.pictures]
     sent = json.dumps([before.sentence, before.pictures[0].text, figures])
@@ -280,7 +280,7 @@ def test_the_bars_of_all_rows_are_those_of_a_loop(*, revealed: bool) -> None:
 @pytest.mark.parametrize("word", MODELS)
 def test_gaps_and_their_intervals_are_drawn_within_the_axis(word: str) -> None:
     for view, seed in (("groups", 0), ("each", 1), ("one", 2)):
-        figure = shown(word, view, seed=seed).pictures[1].figure
+        figure = view_of(word, view, seed=seed).pictures[1].figure
         low, high = figure.layout.xaxis.range
         reached = [x for one in figure.data for x in one.x]
         assert low < min(reached) < max(reached) < high
@@ -290,8 +290,8 @@ def test_gaps_and_their_intervals_are_drawn_within_the_axis(word: str) -> None:
 def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str) -> None:
     here = state("10", view)
     before, parts = find(here)
-    said = shown("10", view)
-    head, *table = said.numbers
+    text = view_of("10", view)
+    head, *table = text.numbers
     assert head == ("", "Mean score", "Observed", "Mean gap", "95% CI", "True gap", "KS error")
     for one, cells in zip(parts, table, strict=True):
         assert cells == (
@@ -304,11 +304,11 @@ def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str)
             f"{100 * one.ks_error:.1f}%",
         )
     gap = signed(before[0].gap, "percentage points")
-    assert said.sentence.startswith(f"All rows: mean gap {gap}, **")
+    assert text.sentence.startswith(f"All rows: mean gap {gap}, **")
     moved = METHODS[view] != "none"
     first, second = (signed(one.gap, "percentage points") for one in parts[1:])
-    assert (f"mean gap **{first}** in A and **{second}** in B." in said.sentence) == moved
-    gaps = said.pictures[1]
+    assert (f"mean gap **{first}** in A and **{second}** in B." in text.sentence) == moved
+    gaps = text.pictures[1]
     assert f" Line: {level_of(parts[0])}% CI." in gaps.text
     assert ("Ring: before calibration." in gaps.text) == moved
     _, *drawn = gaps.figure.data
@@ -327,7 +327,7 @@ def test_what_is_written_and_drawn_of_each_group_is_what_was_computed(view: str)
         assert height < label.y < height + 1
     if view == "all":
         return
-    lines = said.pictures[0].figure.data
+    lines = text.pictures[0].figure.data
     for k, one in enumerate(parts[1:]):
         shown_bins = [
             (score, rate)

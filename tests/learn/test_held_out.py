@@ -31,13 +31,13 @@ SEEDS = range(20)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> dict[int, Result]:
+def results_by_size() -> dict[int, Result]:
     return {seed: find(start_of(LESSON, seed=seed), FEW) for seed in SEEDS}
 
 
 def test_the_brier_scores_are_those_of_slow_fits() -> None:
     state = start_of(LESSON, seed=1)
-    found = find(state, FEW)
+    result = find(state, FEW)
     calibration = data.sample().calibration
     rows = calibration.rows(state.rng(KEY).permutation(calibration.n_samples)[:FEW])
     logits, labels = rows.logits.astype(float).tolist(), rows.labels.tolist()
@@ -50,17 +50,19 @@ def test_the_brier_scores_are_those_of_slow_fits() -> None:
         reference.event_brier(reference.top_r(reference.softmax(scaled), labels, 1).scores, hits),
         reference.event_brier([reference_score_maps.read_step(steps, s) for s in scores], hits),
     ]
-    assert found.briers("fit") == pytest.approx(expected, abs=1e-6)
+    assert result.briers("fit") == pytest.approx(expected, abs=1e-6)
     other = data.top_scores()
     read = [reference_score_maps.read_step(steps, s) for s in other.scores.tolist()]
-    assert found.briers("other")[-1] == pytest.approx(
+    assert result.briers("other")[-1] == pytest.approx(
         float(np.mean(np.square(np.array(read) - other.hits))), abs=1e-12
     )
 
 
-def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Result]) -> None:
-    for found in drawn.values():
-        steps = found.fit[-1]
+def test_on_its_own_rows_each_step_is_its_observed_frequency(
+    results_by_size: dict[int, Result],
+) -> None:
+    for result in results_by_size.values():
+        steps = result.fit[-1]
         assert steps.scores == pytest.approx(steps.hits / steps.counts, abs=1e-12)
         rows = np.repeat(steps.scores, steps.counts.astype(int))
         hits = np.concatenate(
@@ -71,20 +73,22 @@ def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Re
 
 
 def test_isotonic_regression_is_best_on_the_rows_of_the_fit_and_not_on_others(
-    drawn: dict[int, Result],
+    results_by_size: dict[int, Result],
 ) -> None:
     temperature, isotonic = map(CALIBRATORS.index, ("Temperature scaling", "Isotonic regression"))
-    assert all(found.best("fit") == isotonic for found in drawn.values())
-    best = [found.best("other") for found in drawn.values()]
+    assert all(result.best("fit") == isotonic for result in results_by_size.values())
+    best = [result.best("other") for result in results_by_size.values()]
     assert best.count(isotonic) <= 1
     assert best.count(temperature) >= 17
-    worse = [found.briers("other")[2] > found.briers("other")[0] for found in drawn.values()]
+    worse = [
+        result.briers("other")[2] > result.briers("other")[0] for result in results_by_size.values()
+    ]
     assert sum(worse) >= 14
 
 
-def test_a_note_says_where_a_draw_does_not_show_it(drawn: dict[int, Result]) -> None:
-    for seed, found in drawn.items():
-        none, temperature, isotonic = found.briers("other")
+def test_a_note_says_where_a_draw_does_not_show_it(results_by_size: dict[int, Result]) -> None:
+    for seed, result in results_by_size.items():
+        none, temperature, isotonic = result.briers("other")
         note = show(start_of(LESSON, seed=seed)).note
         assert note.startswith("With this draw") == (not temperature < none < isotonic)
         every = spread(FEW)[:, 2].tolist()
@@ -171,12 +175,12 @@ def slow_ece(scores: list[float], hits: list[int]) -> float:
 @pytest.mark.parametrize(("rows", "which"), [("50", "other"), ("500", "fit")])
 def test_every_figure_shown_is_of_the_chosen_rows(rows: str, which: str) -> None:
     at = start_of(LESSON, chosen={"rows": rows, "evaluate": which})
-    found, said = find(at, int(rows)), show(at)
-    _, *table = said.numbers
+    result, text = find(at, int(rows)), show(at)
+    _, *table = text.numbers
     for k, (name, *cells) in enumerate(table):
         assert name == CALIBRATORS[k]
         eces = []
-        for one in (found.fit[k], found.other[k]):
+        for one in (result.fit[k], result.other[k]):
             scores = np.repeat(one.scores, one.counts.astype(int)).tolist()
             hits = [
                 int(j < hit)
@@ -184,17 +188,17 @@ def test_every_figure_shown_is_of_the_chosen_rows(rows: str, which: str) -> None
                 for j in range(int(n))
             ]
             eces.append(f"{100 * slow_ece(scores, hits):.1f}%")
-        briers = [found.briers(one)[k] for one in ("fit", "other")]
+        briers = [result.briers(one)[k] for one in ("fit", "other")]
         assert cells == [*(f"{one:.3f}" for one in briers), *eces]
-    assert said.sentence.endswith(
+    assert text.sentence.endswith(
         f"isotonic regression is {table[2][3]} on the rows of its fit, {table[2][4]} on others."
     )
-    briers = found.briers(which)
+    briers = result.briers(which)
     best = briers.index(min(briers))
-    assert f"**{CALIBRATORS[best]}** is best: Brier score **{briers[best]:.3f}**" in said.sentence
+    assert f"**{CALIBRATORS[best]}** is best: Brier score **{briers[best]:.3f}**" in text.sentence
     others = [f"{briers[k]:.3f} ({name.lower()})" for k, name in enumerate(CALIBRATORS)]
-    assert f"against {' and '.join(one for one in others if one != others[best])}." in said.sentence
-    assert said.sentence.startswith(
+    assert f"against {' and '.join(one for one in others if one != others[best])}." in text.sentence
+    assert text.sentence.startswith(
         f"On the {rows} rows of the fit, " if which == "fit" else "On 10,000 other rows, "
     )
 
@@ -202,8 +206,8 @@ def test_every_figure_shown_is_of_the_chosen_rows(rows: str, which: str) -> None
 @pytest.mark.parametrize(("rows", "which"), [("50", "other"), ("500", "fit")])
 def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
     at = start_of(LESSON, chosen={"rows": rows, "evaluate": which})
-    found = find(at, int(rows))
-    briers, (steps, bars) = found.briers(which), show(at).pictures
+    result = find(at, int(rows))
+    briers, (steps, bars) = result.briers(which), show(at).pictures
     best = briers.index(min(briers))
     written = [label.text for label in bars.figure.layout.annotations]
     assert written == [f"<b>{b:.3f}</b>" if b == min(briers) else f"{b:.3f}" for b in briers]
@@ -218,7 +222,7 @@ def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
     for k, cloud in enumerate(dots, 1):
         assert cloud.y.tolist() == spread(int(rows))[:, k].tolist()
         assert all(k + 0.3 < x < k + 0.5 for x in cloud.x)  # beside its bar, not on another
-    one = (found.fit if which == "fit" else found.other)[2]
+    one = (result.fit if which == "fit" else result.other)[2]
     frequency = [h / n for h, n in zip(one.hits.tolist(), one.counts.tolist(), strict=True)]
     drawn_dots = steps.figure.data[2]
     assert drawn_dots.x.tolist() == one.scores.tolist()
@@ -242,10 +246,10 @@ def test_what_90_percent_of_other_draws_show_is_between_ordered_ones() -> None:
     assert between in show(start_of(LESSON)).note
 
 
-def test_each_kind_of_draw_has_its_sentence(drawn: dict[int, Result]) -> None:
+def test_each_kind_of_draw_has_its_sentence(results_by_size: dict[int, Result]) -> None:
     kinds = set()
-    for seed, found in drawn.items():
-        none, temperature, isotonic = found.briers("other")
+    for seed, result in results_by_size.items():
+        none, temperature, isotonic = result.briers("other")
         note = show(start_of(LESSON, seed=seed)).note
         if temperature < none < isotonic:
             kind = ""

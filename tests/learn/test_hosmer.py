@@ -27,7 +27,7 @@ from dashboard.learn.lessons.hosmer import (
 )
 
 
-def shown(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> LessonView:
+def view_of(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"rows": rows, "model": model}, **more))
 
 
@@ -101,28 +101,30 @@ def test_what_is_rejected_grows_with_the_number_of_patients() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_sentence_says_what_was_counted(model: str) -> None:
-    said, found = shown("5000", model), find(model, 5_000)
-    share = sum(p < 0.05 for p in found.p_values.tolist()) / N_SAMPLES
-    assert f"in **{100 * share:.0f}%** of samples" in said.sentence
-    assert found.rejected == share
+    text, result = view_of("5000", model), find(model, 5_000)
+    share = sum(p < 0.05 for p in result.p_values.tolist()) / N_SAMPLES
+    assert f"in **{100 * share:.0f}%** of samples" in text.sentence
+    assert result.rejected == share
 
 
 @pytest.mark.parametrize("n_rows", [1_000, 20_000])
 def test_an_interval_that_takes_patients_for_independent_is_too_narrow_by_what_is_said(
     n_rows: int,
 ) -> None:
-    said = re.search(r"is \*\*([\d.]+) times too narrow", shown(str(n_rows), "clustered").sentence)
-    assert said is not None
+    text = re.search(
+        r"is \*\*([\d.]+) times too narrow", view_of(str(n_rows), "clustered").sentence
+    )
+    assert text is not None
     risk = risks(n_rows)
     # A hospital's log-odds move each of its risks by about p (1 - p) times as much.
     moved = (BETWEEN * float((risk * (1 - risk)).mean())) ** 2 / N_HOSPITALS
     alone = float((risk * (1 - risk)).mean()) / n_rows
-    assert float(said[1]) == pytest.approx(math.sqrt(1 + moved / alone), rel=0.15)
+    assert float(text[1]) == pytest.approx(math.sqrt(1 + moved / alone), rel=0.15)
 
 
 def test_the_answer_is_of_the_question_whatever_is_shown() -> None:
     share = sum(p < 0.05 for p in find("off", int(QUESTION_ROWS)).p_values.tolist()) / N_SAMPLES
-    assert {shown(rows).answer for rows in ("200", QUESTION_ROWS)} == {
+    assert {view_of(rows).answer for rows in ("200", QUESTION_ROWS)} == {
         f"in {100 * share:.0f}% of samples"
     }
 
@@ -144,10 +146,10 @@ def test_the_link_opens_a_model_as_far_off_or_calibrated() -> None:
 
 @pytest.mark.parametrize(("rows", "model"), [("500", "right"), ("2000", "clustered")])
 def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, model: str) -> None:
-    found, n = find(model, int(rows)), int(rows)
+    result, n = find(model, int(rows)), int(rows)
     risk = risks(n).tolist()
     # The mean risk is the mean chance, so that as many events are expected as risks add up to.
-    assert found.ratios.mean() == pytest.approx(1, abs=0.02)
+    assert result.ratios.mean() == pytest.approx(1, abs=0.02)
     luck = math.sqrt(math.fsum(p * (1 - p) for p in risk)) / math.fsum(risk)
     assert find("right", n).ratios.std() == pytest.approx(luck, rel=0.12)
 
@@ -160,7 +162,7 @@ def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, mod
         return low, high
 
     low, high = ends(model)
-    sentence = shown(rows, model).sentence
+    sentence = view_of(rows, model).sentence
     digits = 3 if model == "clustered" else 2
     ends_of = f"{low:.{digits}f} to {high:.{digits}f}"
     assert f"O/E shows the size of an error: it is {ends_of} in 95% of" in sentence
@@ -168,9 +170,9 @@ def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, mod
         near, far = ends("right")
         assert f"independent it would be {near:.3f} to {far:.3f}: a 95% CI that" in sentence
         assert f"**{(high - low) / (far - near):.1f} times too narrow**" in sentence
-    bars, level = shown(rows, model).pictures[0].figure.data
+    bars, level = view_of(rows, model).pictures[0].figure.data
     assert bars.x[[0, -1]].tolist() == pytest.approx([0.025, 0.975])
-    p_values = found.p_values.tolist()
+    p_values = result.p_values.tolist()
     for middle, share in zip(bars.x, bars.y, strict=True):
         inside = sum(middle - 0.025 <= p < middle + 0.025 + 1e-9 for p in p_values)
         assert share == pytest.approx(inside / N_SAMPLES, abs=1.01 / N_SAMPLES)
@@ -178,9 +180,9 @@ def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, mod
 
 
 def test_the_table_and_the_lines_count_what_is_rejected() -> None:
-    said = shown("5000", "clustered")
-    _, *table = said.numbers
-    *lines, dot = (one for one in said.pictures[1].figure.data)
+    text = view_of("5000", "clustered")
+    _, *table = text.numbers
+    *lines, dot = (one for one in text.pictures[1].figure.data)
     by_model = {}
     for word in MODELS:
         every = [find(word, n).p_values.tolist() for n in ROWS]
@@ -195,7 +197,7 @@ def test_the_table_and_the_lines_count_what_is_rejected() -> None:
 
 def test_the_error_of_the_sentence_is_that_of_the_question() -> None:
     (asked,) = re.findall(r"\*\*([\d.]+) percentage points", LESSON.question)
-    assert f"Its risks are {asked} percentage points too high" in shown().sentence
+    assert f"Its risks are {asked} percentage points too high" in view_of().sentence
     assert "How many of 100 samples" in LESSON.question
 
 

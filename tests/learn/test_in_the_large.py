@@ -25,7 +25,7 @@ def state(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> Stat
     return start_of(LESSON, chosen={"slope": slope, "shift": shift}, **more)
 
 
-def shown(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> LessonView:
+def view_of(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> LessonView:
     return LESSON.show(state(slope, shift, **more))
 
 
@@ -51,10 +51,10 @@ def slow_intercept(scores: list[float], hits: list[float]) -> float:
 
 @pytest.mark.parametrize(("slope", "shift"), [("0.6", "0"), ("1", "-1"), ("1.6", "0.5")])
 def test_what_is_reported_is_that_of_slow_code(slope: str, shift: str) -> None:
-    found = find(state(slope, shift))
-    scores, hits = found.event.scores.tolist(), found.event.hits.tolist()
-    assert found.ratio == pytest.approx(sum(hits) / math.fsum(scores))
-    assert found.intercept == pytest.approx(slow_intercept(scores, hits), abs=1e-6)
+    result = find(state(slope, shift))
+    scores, hits = result.event.scores.tolist(), result.event.hits.tolist()
+    assert result.ratio == pytest.approx(sum(hits) / math.fsum(scores))
+    assert result.intercept == pytest.approx(slow_intercept(scores, hits), abs=1e-6)
     # Where intercept and slope fit best, both sums of the residuals are 0.
     own = find(state(slope, shift)).slope
     odds = [logit(s) for s in scores]
@@ -63,8 +63,8 @@ def test_what_is_reported_is_that_of_slow_code(slope: str, shift: str) -> None:
     assert gradient == pytest.approx(0, abs=1e-2)
     pairs = sorted(zip(scores, hits, strict=True))
     fifths = [pairs[k * N_ROWS // 5 : (k + 1) * N_ROWS // 5] for k in range(5)]
-    assert found.expected.tolist() == pytest.approx([math.fsum(s for s, _ in f) for f in fifths])
-    assert found.observed.tolist() == [sum(h for _, h in f) for f in fifths]
+    assert result.expected.tolist() == pytest.approx([math.fsum(s for s, _ in f) for f in fifths])
+    assert result.observed.tolist() == [sum(h for _, h in f) for f in fifths]
 
 
 def test_at_no_shift_the_total_is_right_and_the_slope_is_not() -> None:
@@ -79,11 +79,11 @@ def test_at_no_shift_the_total_is_right_and_the_slope_is_not() -> None:
 
 
 def test_the_answer_is_a_closed_form() -> None:
-    said = shown()
+    text = view_of()
     low, high = (risk(float(QUESTION_SLOPE) * logit(score)) for score in AT)
-    assert said.right == "high"
-    assert f"at a score of 90.0% the true risk is {100 * high:.1f}%" in said.answer
-    assert f"at 10.0% it is {100 * low:.1f}%" in said.answer
+    assert text.right == "high"
+    assert f"at a score of 90.0% the true risk is {100 * high:.1f}%" in text.answer
+    assert f"at 10.0% it is {100 * low:.1f}%" in text.answer
     assert high < 0.9
     assert low > 0.1
 
@@ -92,14 +92,14 @@ def test_the_answer_is_a_closed_form() -> None:
     ("shift", "words"), [("-1", "too many events"), ("1", "too few events"), ("0", "as many")]
 )
 def test_the_sentence_says_which_way_the_total_is_off(shift: str, words: str) -> None:
-    assert f"add up to {words}" in shown("1", shift).sentence
+    assert f"add up to {words}" in view_of("1", shift).sentence
 
 
 @pytest.mark.parametrize(
     ("slope", "words"), [("0.4", "too extreme"), ("1.6", "not extreme enough")]
 )
 def test_the_sentence_says_which_way_the_slope_is_off(slope: str, words: str) -> None:
-    assert shown(slope).sentence.endswith(f"{words}.")
+    assert view_of(slope).sentence.endswith(f"{words}.")
 
 
 def test_the_link_opens_the_very_same_patients() -> None:
@@ -130,8 +130,8 @@ def test_at_a_true_slope_of_1_the_intercept_is_the_shift(shift: str) -> None:
 def test_the_smoothed_curve_is_near_the_truth_but_for_luck(slope: str, shift: str) -> None:
     errors = []
     for seed in range(8):
-        found = find(state(slope, shift, seed=seed))
-        scores, frequency = found.curve
+        result = find(state(slope, shift, seed=seed))
+        scores, frequency = result.curve
         true = np.array([risk(float(slope) * logit(s) + float(shift)) for s in scores])
         errors.append(frequency - true)
     assert np.abs(np.mean(errors, axis=0)).max() < 0.05
@@ -141,8 +141,8 @@ def test_the_smoothed_curve_is_near_the_truth_but_for_luck(slope: str, shift: st
 def test_the_smoothed_curve_agrees_with_the_bars_beside_it() -> None:
     """At a slope of 1.6 and a shift of 1, 94% of the highest fifth had the event."""
     for shift, fifth in (("1", 4), ("-1", 0)):
-        found = find(state("1.6", shift))
-        scores, hits = found.event.scores, found.event.hits
+        result = find(state("1.6", shift))
+        scores, hits = result.event.scores, result.event.hits
         rows = np.array_split(np.argsort(scores, kind="stable"), 5)[fifth]
-        smoothed = np.interp(scores[rows], *found.curve).mean()
+        smoothed = np.interp(scores[rows], *result.curve).mean()
         assert smoothed == pytest.approx(float(hits[rows].mean()), abs=0.02)

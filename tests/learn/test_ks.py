@@ -92,8 +92,8 @@ def test_the_sentence_says_the_numbers_of_the_walk() -> None:
     shown = ks.show(start_of(ks.LESSON, chosen={"added": "36"}))
     scores, hits = walked(ordered("few"), 36)
     gap = percent((scores - hits) / ks.FEW, ks.FEW)
-    said = f"first 36 scores add up to **{scores:.2f}**; correct predictions: **{hits}**. Divided"
-    assert said in shown.sentence
+    text = f"first 36 scores add up to **{scores:.2f}**; correct predictions: **{hits}**. Divided"
+    assert text in shown.sentence
     assert f"their gap is {gap}" in shown.sentence
     assert percent(ks.usual_ks(), ks.FEW) in shown.note
 
@@ -200,8 +200,8 @@ def test_errors_that_alternate_halve_the_ks_error() -> None:
         distance += abs(one) / gap.size
         so_far += one / gap.size
         widest = max(widest, abs(so_far))
-    said = ks.LESSON.show(start_of(ks.LESSON)).note
-    assert f"true ECE of {100 * distance:.1f}%, but a true KS error of {100 * widest:.1f}%" in said
+    text = ks.LESSON.show(start_of(ks.LESSON)).note
+    assert f"true ECE of {100 * distance:.1f}%, but a true KS error of {100 * widest:.1f}%" in text
     assert widest == pytest.approx(distance / 2, rel=0.02)
 
 

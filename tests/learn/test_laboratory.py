@@ -72,8 +72,8 @@ def test_a_code_stands_for_its_model(model: LaboratoryModel) -> None:
 
 @given(st.text(max_size=60))
 def test_other_texts_stand_for_none(text: str) -> None:
-    found = chosen_of(text)
-    assert found is None or found.code == text
+    result = chosen_of(text)
+    assert result is None or result.code == text
 
 
 WRONG = """
@@ -125,20 +125,22 @@ def test_both_sets_are_drawn_by_themselves() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_estimates_are_those_of_the_core(name: str) -> None:
     model = PRESETS[name]
-    found, event = result_of(model), drawn_of(model, 1).event
-    assert found.values["ks_error"][0] == pytest.approx(ks_error(event.scores, event.hits))
-    assert found.values["ece"][0] == pytest.approx(ece(event.scores, event.hits))
-    assert found.values["ece"][1] == model.model.truth().mean_distance
-    assert tuple(found.values) == ESTIMATES
+    result, event = result_of(model), drawn_of(model, 1).event
+    assert result.values["ks_error"][0] == pytest.approx(ks_error(event.scores, event.hits))
+    assert result.values["ece"][0] == pytest.approx(ece(event.scores, event.hits))
+    assert result.values["ece"][1] == model.model.truth().mean_distance
+    assert tuple(result.values) == ESTIMATES
 
 
 def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
-    found = result_of(LaboratoryModel())
-    isotonic = next(one for one in found.calibrators if one.key == "isotonic")
-    fitted = IsotonicCalibration().fit(found.calibration.event.scores, found.calibration.event.hits)
+    result = result_of(LaboratoryModel())
+    isotonic = next(one for one in result.calibrators if one.key == "isotonic")
+    fitted = IsotonicCalibration().fit(
+        result.calibration.event.scores, result.calibration.event.hits
+    )
     grid = np.linspace(0.01, 0.99, 50)
     assert np.allclose(isotonic.fitted.predict(grid), fitted.predict(grid))
-    gap = fitted.predict(found.truth.scores) - found.truth.frequency
+    gap = fitted.predict(result.truth.scores) - result.truth.frequency
     assert isotonic.distance.root_mean_squared == pytest.approx(np.sqrt(np.mean(gap**2)))
 
 
@@ -158,16 +160,16 @@ def test_the_conclusion_says_whether_it_is_right() -> None:
 
 def test_redraws_spread_round_these_rows_and_the_truth() -> None:
     model = LaboratoryModel()
-    many, found = redraws_of(model), result_of(model)
+    many, result = redraws_of(model), result_of(model)
     assert many.values.shape == (N_DRAWS, len(REDRAWN))
-    assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
+    assert many.of("ks_error")[0] == pytest.approx(result.values["ks_error"][0])
     assert abs(many.bias[many.keys.index("mean_gap")]) < 0.003
 
 
 def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
     model = LaboratoryModel()
-    many, found = redraws_of(model), result_of(model)
-    figure = lab_pictures.spread(many, found, LIGHT).figure
+    many, result = redraws_of(model), result_of(model)
+    figure = lab_pictures.spread(many, result, LIGHT).figure
     thin, thick, aims, own = figure.data
     names = figure.layout.yaxis.ticktext
     assert (names[-1], names[-2]) == ("Mean score minus frequency", "KS error")
@@ -178,7 +180,7 @@ def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
             assert list(drawn[:2]) == pytest.approx(np.quantile(many.of(key), ends))
             assert math.isnan(drawn[2])
             assert set(line.y[3 * place : 3 * place + 2]) == {place}
-        assert (own.x[place], aims.x[place]) == found.values[key]
+        assert (own.x[place], aims.x[place]) == result.values[key]
 
 
 def true_lines(picture: LessonPicture) -> list[Any]:
@@ -193,28 +195,28 @@ def true_lines(picture: LessonPicture) -> list[Any]:
 @pytest.mark.parametrize("name", PRESETS)
 def test_pictures_draw_the_truth_as_the_strongest_line(name: str) -> None:
     model = PRESETS[name]
-    found = result_of(model)
+    result = result_of(model)
     drawn = [
-        lab_pictures.diagram(found, model, LIGHT),
-        lab_pictures.gap(found, LIGHT),
-        lab_pictures.maps(found, ["spline", "isotonic"], LIGHT),
+        lab_pictures.diagram(result, model, LIGHT),
+        lab_pictures.gap(result, LIGHT),
+        lab_pictures.maps(result, ["spline", "isotonic"], LIGHT),
     ]
     for one in drawn:
         assert len(true_lines(one)) == 1
         assert one.text.endswith(".")
     curve = true_lines(drawn[0])[0]
-    assert np.allclose(curve.y, found.truth.curve(np.array(curve.x)))
+    assert np.allclose(curve.y, result.truth.curve(np.array(curve.x)))
 
 
 def test_the_caption_of_the_maps_is_whole_with_any_number_of_calibrators() -> None:
-    found = result_of(LaboratoryModel())
-    assert lab_pictures.maps(found, [], LIGHT).text == "Strong line: the truth."
-    spline = next(one for one in found.calibrators if one.key == "spline")
-    gap = spline.fitted.predict(found.truth.scores) - found.truth.frequency
+    result = result_of(LaboratoryModel())
+    assert lab_pictures.maps(result, [], LIGHT).text == "Strong line: the truth."
+    spline = next(one for one in result.calibrators if one.key == "spline")
+    gap = spline.fitted.predict(result.truth.scores) - result.truth.frequency
     away = 100 * math.sqrt(math.fsum((gap**2).tolist()) / gap.size)
-    said = lab_pictures.maps(found, ["spline"], LIGHT).text
-    assert said.startswith("Strong line: the truth. Distance from it: ")
-    (written,) = re.findall(r"([\d.]+) pp\.$", said)
+    text = lab_pictures.maps(result, ["spline"], LIGHT).text
+    assert text.startswith("Strong line: the truth. Distance from it: ")
+    (written,) = re.findall(r"([\d.]+) pp\.$", text)
     assert float(written) == pytest.approx(away, abs=0.051)
 
 
@@ -240,9 +242,9 @@ def test_groups_differ_by_what_their_slider_says() -> None:
 def test_what_is_kept_of_a_class_is_of_bounded_memory() -> None:
     chosen = replace(PRESETS["overconfident"], rows=ROWS[-1], seed=9_998)
     tracemalloc.start()
-    found = result_of(chosen)
-    words.calibrator_rows(found.calibrators, found.truth)
-    words.estimate_rows(found, None)
+    result = result_of(chosen)
+    words.calibrator_rows(result.calibrators, result.truth)
+    words.estimate_rows(result, None)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     most = result_of.cache_info().maxsize

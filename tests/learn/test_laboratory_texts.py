@@ -373,8 +373,8 @@ def test_handles_stand_at_their_scores_and_each_place_above_can_be_clicked() -> 
     assert list(handles.x) == pytest.approx([k / 10 for k in range(11)])
     assert list(handles.y) == pytest.approx([height / 100 for height in model.handles])
     expected = {(round(k / 10, 6), round(n / 20, 6)) for k in range(11) for n in range(21)}
-    found = {(round(x, 6), round(y, 6)) for x, y in zip(places.x, places.y, strict=True)}
-    assert found == expected
+    results = {(round(x, 6), round(y, 6)) for x, y in zip(places.x, places.y, strict=True)}
+    assert results == expected
 
 
 def test_the_spread_is_drawn_within_its_axis_and_its_title_counts_the_draws() -> None:

@@ -60,13 +60,13 @@ def test_each_truth_of_the_table_is_an_integral_over_the_true_curve(name: str) -
 
 @each_model
 def test_what_is_called_true_elsewhere_is_that_of_the_table(name: str) -> None:
-    said, slow = words.conclusion(result(name)), slow_truths(name)
+    text, slow = words.conclusion(result(name)), slow_truths(name)
     distance, ks = slow["KDE-ECE"][0], slow["KS error"][0]
-    assert said.endswith(f" True KS error: {ks:.1f}%.")
+    assert text.endswith(f" True KS error: {ks:.1f}%.")
     if name == "calibrated":
-        assert "In truth the model is perfectly calibrated" in said
+        assert "In truth the model is perfectly calibrated" in text
     else:
-        assert f"True mean error {distance:.1f} pp; these 200 rows" in said
+        assert f"True mean error {distance:.1f} pp; these 200 rows" in text
     table = words.calibrator_rows(result(name).calibrators, result(name).truth)
     uncalibrated = next(cells for label, *cells in table if label == "Uncalibrated")
     root = slow["ECE, squared gaps, debiased"][0]
@@ -89,14 +89,14 @@ def true_gaps(*scores: float, slope: int = 100, shift: int = 0, wave: int = 0) -
 
 
 def test_what_is_said_beside_each_slider_of_the_curve_is_so() -> None:
-    said = words.HELP
-    assert said["slope"].endswith("Below 1: scores too extreme. Above 1: not extreme enough.")
+    text = words.HELP
+    assert text["slope"].endswith("Below 1: scores too extreme. Above 1: not extreme enough.")
     for slope, sign in ((90, 1), (110, -1)):  # too extreme: too low scores below 50%
         assert all(sign * gap < 0 for gap in true_gaps(*LOW, slope=slope))
         assert all(sign * gap > 0 for gap in true_gaps(*HIGH, slope=slope))
-    assert said["shift"].endswith("Below 0: scores too high. Above 0: too low.")
+    assert text["shift"].endswith("Below 0: scores too high. Above 0: too low.")
     assert min(true_gaps(*LOW, *HIGH, shift=-1)) > 0 > max(true_gaps(*LOW, *HIGH, shift=1))
-    assert said["wave"].endswith("too low below 50% and too high above it, or the reverse.")
+    assert text["wave"].endswith("too low below 50% and too high above it, or the reverse.")
     for wave in (1, -1):
         assert all(wave * gap < 0 for gap in true_gaps(*LOW, wave=wave))
         assert all(wave * gap > 0 for gap in true_gaps(*HIGH, wave=wave))
@@ -117,8 +117,8 @@ def test_what_is_said_of_the_classifier_of_zhang_2020_is_so() -> None:
     )
     for x in (-2.0, -0.4, 1.5):
         score, true = (1 / (1 + math.exp(-odds)) for odds in (0.5 - 1.5 * x, -2 * x))
-        (found,) = PRESETS["zhang"].model.frequency([score])
-        assert found == pytest.approx(true)
+        (result,) = PRESETS["zhang"].model.frequency([score])
+        assert result == pytest.approx(true)
     assert words.HELP["beta1"] == (
         "\u22122 with \u03b20 = 0 is perfectly calibrated; nearer to 0: not extreme enough."
     )

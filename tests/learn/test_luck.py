@@ -29,33 +29,33 @@ def slow_ks(scores: list[float], hits: list[int]) -> float:
 @pytest.mark.parametrize("n_rows", [50, 500])
 def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
     at = state(n_rows, seed=3)
-    found = luck.draw(at)
-    assert int(at.rng(luck.KEY).integers(luck.N_PICTURES)) == found.place
+    result = luck.draw(at)
+    assert int(at.rng(luck.KEY).integers(luck.N_PICTURES)) == result.place
     rows = data.drawn(n_rows, at.rng(f"{luck.KEY}{n_rows}"), data.top_scores(luck.MODEL))
     scores, hits = rows.scores.tolist(), rows.hits.tolist()
-    assert found.network.ks_error == pytest.approx(slow_ks(scores, hits))
-    assert found.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
-    assert reference.gap_p_value(scores, found.limit) == pytest.approx(0.05, abs=1e-6)
-    for one in found.curves:
+    assert result.network.ks_error == pytest.approx(slow_ks(scores, hits))
+    assert result.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
+    assert reference.gap_p_value(scores, result.limit) == pytest.approx(0.05, abs=1e-6)
+    for one in result.curves:
         p_value = reference.gap_p_value(scores, one.ks_error)
         assert one.ks_p_value == pytest.approx(p_value, abs=1e-6)
-        assert one.cum_score.tolist() == pytest.approx(found.network.cum_score.tolist())
-    assert len({tuple(one.cum_hits.tolist()) for one in found.curves}) == luck.N_PICTURES
+        assert one.cum_score.tolist() == pytest.approx(result.network.cum_score.tolist())
+    assert len({tuple(one.cum_hits.tolist()) for one in result.curves}) == luck.N_PICTURES
 
 
 def test_the_network_is_the_sample_s_top_prediction() -> None:
     held = load_sample(luck.MODEL)
     logits, labels = held["logits_test"].astype(float), held["labels_test"]
     right = (logits.argmax(axis=1) == labels).mean()
-    found = luck.draw(state(10_000))
-    assert found.network.cum_hits[-1] == pytest.approx(right)
+    result = luck.draw(state(10_000))
+    assert result.network.cum_hits[-1] == pytest.approx(right)
 
 
 def test_luck_exceeds_its_limit_in_one_of_twenty_pictures() -> None:
     n_beyond = n_pictures = 0
     for seed in range(200):
-        found = luck.draw(state(500, seed=seed))
-        n_beyond += len([k for k in found.beyond if k != found.place])
+        result = luck.draw(state(500, seed=seed))
+        n_beyond += len([k for k in result.beyond if k != result.place])
         n_pictures += luck.N_PICTURES - 1
     spread = math.sqrt(0.05 * 0.95 / n_pictures)
     assert n_beyond / n_pictures == pytest.approx(0.05, abs=4 * spread)
@@ -83,11 +83,11 @@ def test_what_is_said_of_false_alarms_is_that_of_slow_draws(n_rows: int) -> None
         limit = cumulative_curves(scores, hits[0]).ks_null_95
         assert reference.gap_p_value(scores.tolist(), limit) == pytest.approx(0.05, abs=1e-6)
         n_alarms.append(np.mean(errors > limit))
-    found, shown = luck.often(n_rows), luck.show(state(n_rows))
-    assert found.alarms == pytest.approx(np.mean(n_alarms), abs=0.015)
-    assert f"of luck alone: {100 * found.alarms:.0f}%" in shown.sentence
-    assert f"where {100 - 100 * found.alarms:.0f}% of pictures of luck" in shown.pictures[0].text
-    assert ("the test rejects too seldom" in shown.note) == (found.alarms < 0.04)
+    result, shown = luck.often(n_rows), luck.show(state(n_rows))
+    assert result.alarms == pytest.approx(np.mean(n_alarms), abs=0.015)
+    assert f"of luck alone: {100 * result.alarms:.0f}%" in shown.sentence
+    assert f"where {100 - 100 * result.alarms:.0f}% of pictures of luck" in shown.pictures[0].text
+    assert ("the test rejects too seldom" in shown.note) == (result.alarms < 0.04)
 
 
 def test_the_line_of_the_network_goes_as_is_said() -> None:
@@ -100,15 +100,15 @@ def test_the_line_of_the_network_goes_as_is_said() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_all_rows_the_network_stands_out(seed: int) -> None:
-    found = luck.draw(state(10_000, seed=seed))
-    assert found.place in found.beyond
-    assert found.network.ks_error == max(one.ks_error for one in found.curves)
+    result = luck.draw(state(10_000, seed=seed))
+    assert result.place in result.beyond
+    assert result.network.ks_error == max(one.ks_error for one in result.curves)
 
 
 def test_with_few_rows_it_does_not() -> None:
-    found = [luck.draw(state(50, seed=seed)) for seed in SEEDS]
-    assert sum(one.place in one.beyond for one in found) <= 4
-    widest = [max(range(6), key=lambda k: one.curves[k].ks_error) == one.place for one in found]
+    results = [luck.draw(state(50, seed=seed)) for seed in SEEDS]
+    assert sum(one.place in one.beyond for one in results) <= 4
+    widest = [max(range(6), key=lambda k: one.curves[k].ks_error) == one.place for one in results]
     assert sum(widest) < 10
 
 
@@ -134,10 +134,10 @@ def test_how_often_is_that_of_slow_draws() -> None:
         network = np.abs(np.cumsum(scores - hits)).max() / n_rows
         n_detected += network > np.quantile(of_luck, 0.95)
         n_widest += network > of_luck[:5].max()
-    found = luck.often(n_rows)
-    assert found.detected == pytest.approx(n_detected / n_draws, abs=0.3)
-    assert found.widest == pytest.approx(n_widest / n_draws, abs=0.3)
-    assert found.alarms == pytest.approx(0.05, abs=0.02)  # the level of the test
+    result = luck.often(n_rows)
+    assert result.detected == pytest.approx(n_detected / n_draws, abs=0.3)
+    assert result.widest == pytest.approx(n_widest / n_draws, abs=0.3)
+    assert result.alarms == pytest.approx(0.05, abs=0.02)  # the level of the test
 
 
 def test_how_large_luck_is_comes_from_slow_draws_and_shrinks_with_the_rows() -> None:
@@ -148,12 +148,12 @@ def test_how_large_luck_is_comes_from_slow_draws_and_shrinks_with_the_rows() -> 
         hits = (rng.random(500) < scores).astype(int)
         errors.append(float(np.abs(np.cumsum(scores - hits)).max() / 500))
         eces.append(reference.ece(scores.tolist(), hits.tolist(), luck.N_BINS, "equal_width"))
-    found = luck.often(500)
-    assert found.usual_ks == pytest.approx(np.median(errors), rel=0.1)
-    assert found.usual_ece == pytest.approx(np.median(eces), rel=0.1)
+    result = luck.often(500)
+    assert result.usual_ks == pytest.approx(np.median(errors), rel=0.1)
+    assert result.usual_ece == pytest.approx(np.median(eces), rel=0.1)
     few, many = luck.often(50), luck.often(2_000)
-    assert few.usual_ks > found.usual_ks > many.usual_ks
-    assert few.usual_ece > found.usual_ece > many.usual_ece
+    assert few.usual_ks > result.usual_ks > many.usual_ks
+    assert few.usual_ece > result.usual_ece > many.usual_ece
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -190,9 +190,9 @@ def test_the_grey_band_ends_inside_each_picture() -> None:
     for n_rows in luck.ROWS:
         at = state(n_rows)
         top = luck.show(at).pictures[0].figure.layout.yaxis.range[1]
-        found = luck.draw(at)
-        assert top >= 1.4 * found.limit
-        assert top <= 1.6 * max(found.limit, *(one.ks_error for one in found.curves))
+        result = luck.draw(at)
+        assert top >= 1.4 * result.limit
+        assert top <= 1.6 * max(result.limit, *(one.ks_error for one in result.curves))
 
 
 def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
@@ -213,8 +213,8 @@ def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
 def test_luck_beyond_the_limit_is_named() -> None:
     notes = {seed: luck.show(state(500, seed=seed)).note for seed in SEEDS}
     for seed, note in notes.items():
-        found = luck.draw(state(500, seed=seed))
-        lucky = [k + 1 for k in found.beyond if k != found.place]
+        result = luck.draw(state(500, seed=seed))
+        lucky = [k + 1 for k in result.beyond if k != result.place]
         assert ("Luck, yet" in note) == bool(lucky)
         assert all(str(k) in note for k in lucky)
     assert any("Luck, yet" in note for note in notes.values())
@@ -249,11 +249,11 @@ def test_what_is_said_of_the_way_is_that_of_the_widest_gap(
 @pytest.mark.parametrize("n_rows", luck.ROWS)
 def test_too_few_false_alarms_are_said_with_their_number(n_rows: int) -> None:
     alarms = luck.often(n_rows).alarms
-    said = (
+    text = (
         "With so few rows the test rejects too seldom, as its limit is too far out: false alarms"
         f" are {100 * alarms:.0f}%, not 5%."
     )
-    assert (said in luck.show(state(n_rows)).note) == (alarms < 0.04)
+    assert (text in luck.show(state(n_rows)).note) == (alarms < 0.04)
 
 
 def p_text(p_value: float) -> str:
@@ -266,12 +266,12 @@ def p_text(p_value: float) -> str:
 @pytest.mark.parametrize(("n_rows", "seed"), [(100, 0), (500, 4), (500, 9)])
 def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: int) -> None:
     at = state(n_rows, seed=seed)
-    found, rates, shown = luck.draw(at), luck.often(n_rows), luck.show(at)
+    result, rates, shown = luck.draw(at), luck.often(n_rows), luck.show(at)
     # The lines begin with 0, so that each error is the largest of its own gaps.
-    errors = [max(abs(gap) for gap in one.gap.tolist()) for one in found.curves]
+    errors = [max(abs(gap) for gap in one.gap.tolist()) for one in result.curves]
     written = [f"{100 * error:.1f}%" for error in errors]
-    chances = [p_text(one.ks_p_value) for one in found.curves]
-    own = f" KS error {written[found.place]}, {chances[found.place]}. With {n_rows} rows"
+    chances = [p_text(one.ks_p_value) for one in result.curves]
+    own = f" KS error {written[result.place]}, {chances[result.place]}. With {n_rows} rows"
     assert f"{own} the KS test (p below 0.05) finds" in shown.sentence
     assert f"**{100 * rates.detected:.0f}%** of samples" in shown.sentence
     assert (
@@ -280,35 +280,35 @@ def test_every_figure_that_is_written_is_that_of_the_line_up(n_rows: int, seed: 
     usual = f"a KS error of {100 * rates.usual_ks:.1f}% and an ECE (15 bins) of"
     assert shown.note.startswith(f"Perfectly calibrated, {n_rows:,} such rows show {usual}")
     assert f" {100 * rates.usual_ece:.1f}%, by luck alone (medians)" in shown.note
-    beyond = [k for k, error in enumerate(errors) if error > found.limit]
-    lucky = [str(k + 1) for k in beyond if k != found.place]
+    beyond = [k for k, error in enumerate(errors) if error > result.limit]
+    lucky = [str(k + 1) for k in beyond if k != result.place]
     chance = 100 * (1 - (1 - rates.alarms) ** 5)
-    said = (
+    text = (
         f"Luck, yet beyond the limit: {', '.join(lucky)}. Among 5 pictures of luck, that happens in"
         f" {chance:.0f}% of draws."
     )
-    assert shown.note.endswith(said) == bool(lucky)
+    assert shown.note.endswith(text) == bool(lucky)
     picture = shown.pictures[0]
     numbers = ", ".join(str(k + 1) for k in beyond)
     named = f"picture{'s' if len(beyond) > 1 else ''} {numbers}" if beyond else "no picture"
-    assert picture.text.startswith(f"Orange, picture {found.place + 1}: the network. The other 5")
-    assert picture.text.endswith(f"up to {100 * found.limit:.1f}%. Beyond it: {named}.")
+    assert picture.text.startswith(f"Orange, picture {result.place + 1}: the network. The other 5")
+    assert picture.text.endswith(f"up to {100 * result.limit:.1f}%. Beyond it: {named}.")
     _, *table = shown.numbers
     lines = picture.figure.data[1::2]
     for k, (cells, line) in enumerate(zip(table, lines, strict=True)):
-        of = "the network" if k == found.place else "luck"
+        of = "the network" if k == result.place else "luck"
         assert cells == (str(k + 1), of, written[k], chances[k])
         assert (line.x[0], line.x[-1]) == (0, 1)
-        is_network = k == found.place  # in orange, as the caption says
+        is_network = k == result.place  # in orange, as the caption says
         assert line.line.color == (at.palette.frequency if is_network else at.palette.text)
         assert max(abs(gap) for gap in line.y) == pytest.approx(errors[k])
-        assert line.y[-1] == pytest.approx(found.curves[k].gap[-1])
+        assert line.y[-1] == pytest.approx(result.curves[k].gap[-1])
         label = picture.figure.layout.annotations[k].text
         assert label == (
-            f"<b>{k + 1}</b> {'<b>network</b>' if k == found.place else 'luck'}<br>KS {written[k]}"
+            f"<b>{k + 1}</b> {'<b>network</b>' if k == result.place else 'luck'}<br>KS {written[k]}"
         )
     for band in picture.figure.data[::2]:
-        assert {abs(y) for y in band.y} == {found.limit}
+        assert {abs(y) for y in band.y} == {result.limit}
 
 
 def test_the_check_and_the_link_speak_of_rows_that_show_it() -> None:
@@ -368,6 +368,6 @@ def test_how_often_counts_what_a_loop_over_its_own_draws_counts() -> None:
         n_detected += reference.gap_p_value(each, own) < 0.05
         n_widest += own > max(alike[:5])
         n_alarms += sum(reference.gap_p_value(each, one) < 0.05 for one in alike)
-    found = luck.often(n_rows)
-    assert (found.detected, found.widest) == (n_detected / 100, n_widest / 100)
-    assert found.alarms == pytest.approx(n_alarms / 1_000, abs=1e-9)
+    result = luck.often(n_rows)
+    assert (result.detected, result.widest) == (n_detected / 100, n_widest / 100)
+    assert result.alarms == pytest.approx(n_alarms / 1_000, abs=1e-9)

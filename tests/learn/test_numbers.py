@@ -64,10 +64,10 @@ def test_expected_and_observed_events_by_fifth(slope: str, shift: str) -> None:
 @pytest.mark.parametrize("rate", ["10", "50"])
 def test_what_is_usual_to_report_of_each_hospital(rate: str) -> None:
     state = start_of(transport.LESSON, chosen={"rate": rate})
-    found = transport.find(state)
+    result = transport.find(state)
     _, *table = transport.show(state).numbers
     for name, one, (written, *cells) in zip(
-        ("A", "B", "B, offset"), (found.home, found.before, found.after), table, strict=True
+        ("A", "B", "B, offset"), (result.home, result.before, result.after), table, strict=True
     ):
         assert written == name
         rows = pairs(one.event)

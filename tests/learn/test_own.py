@@ -39,12 +39,12 @@ def test_a_code_stands_for_the_answers(given_answers: list[OwnAnswer]) -> None:
 
 @given(st.text(max_size=30))
 def test_only_twenty_of_the_letters_are_a_code(text: str) -> None:
-    found = own.answers_of(text)
+    result = own.answers_of(text)
     plain = re.sub(r"[ \t\n\r\x0b\x0c\x1c-\x1f]", "", text)
     is_code = re.fullmatch(f"[{LETTERS}{LETTERS.lower()}]{{20}}", plain) is not None
-    assert (found is not None) == is_code
-    if found is not None:
-        assert own.code_of(found) == plain.upper()
+    assert (result is not None) == is_code
+    if result is not None:
+        assert own.code_of(result) == plain.upper()
 
 
 def test_letters_are_pairs_of_wrong_and_right() -> None:
@@ -55,14 +55,14 @@ def test_letters_are_pairs_of_wrong_and_right() -> None:
 
 def test_lines_that_are_no_code_are_named_and_repeated_ones_count_once() -> None:
     good, other = "ABCDEFGHIJKLMNOPQRST", "BBCDEFGHIJKLMNOPQRST"
-    found = own.collect(f"{good}\n\n{good[:-1]}\n {other.lower()} \n{good}\nAnna {good}\n")
-    assert [own.code_of(one) for one in found.people] == [good, other]
-    assert (found.refused, found.repeated) == ((3, 6), (5,))
-    assert found.together.n_samples == 40
-    assert words.refused(found) == (
+    result = own.collect(f"{good}\n\n{good[:-1]}\n {other.lower()} \n{good}\nAnna {good}\n")
+    assert [own.code_of(one) for one in result.people] == [good, other]
+    assert (result.refused, result.repeated) == ((3, 6), (5,))
+    assert result.together.n_samples == 40
+    assert words.refused(result) == (
         "Lines 3 and 6 are not a code of 20 letters from A to X, and are left out."
     )
-    assert words.repeated(found) == "Line 5 repeats a code above, and counts once."
+    assert words.repeated(result) == "Line 5 repeats a code above, and counts once."
     assert words.refused(own.collect("no")).startswith("Line 1 is not a code of 20 letters")
     assert words.refused(own.collect(good)) == words.repeated(own.collect(good)) == ""
 
@@ -70,15 +70,15 @@ def test_lines_that_are_no_code_are_named_and_repeated_ones_count_once() -> None
 def test_a_line_with_two_codes_loses_none_in_silence() -> None:
     good, other = "ABCDEFGHIJKLMNOPQRST", "BBCDEFGHIJKLMNOPQRST"
     for line in (f"Anna: {good}, Bob: {other}", f"you?code={good} you?code={other}"):
-        found = own.collect(line)
-        assert (found.people, found.refused) == ((), (1,))
+        result = own.collect(line)
+        assert (result.people, result.refused) == ((), (1,))
 
 
 def test_too_many_codes_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "MOST_CODES", 2)
-    found = own.collect("\n".join("A" * 19 + letter for letter in "ABCDE"))
-    assert (len(found.people), found.left_out) == (2, 3)
-    assert words.repeated(found) == "The last 3 codes are left out: too many."
+    result = own.collect("\n".join("A" * 19 + letter for letter in "ABCDE"))
+    assert (len(result.people), result.left_out) == (2, 3)
+    assert words.repeated(result) == "The last 3 codes are left out: too many."
 
 
 # What answers show --------------------------------------------------------------------------
@@ -86,24 +86,24 @@ def test_too_many_codes_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -
 
 @given(some)
 def test_figures_are_those_of_slow_arithmetic(given_answers: list[OwnAnswer]) -> None:
-    found = own.result_of(own.scores_of(given_answers))
+    result = own.result_of(own.scores_of(given_answers))
     n = len(given_answers)
     scores = [one.level / 100 for one in given_answers]
     hits = [int(one.right) for one in given_answers]
-    assert found.n_answers == n
-    assert found.mean_confidence == pytest.approx(sum(scores) / n)
-    assert found.right == pytest.approx(sum(hits) / n)
-    assert found.gap == pytest.approx((sum(scores) - sum(hits)) / n, abs=1e-12)
-    assert found.side.curves.ks_error == pytest.approx(reference.ks_error(scores, hits), abs=1e-12)
+    assert result.n_answers == n
+    assert result.mean_confidence == pytest.approx(sum(scores) / n)
+    assert result.right == pytest.approx(sum(hits) / n)
+    assert result.gap == pytest.approx((sum(scores) - sum(hits)) / n, abs=1e-12)
+    assert result.side.curves.ks_error == pytest.approx(reference.ks_error(scores, hits), abs=1e-12)
     squares = [(score - hit) ** 2 for score, hit in zip(scores, hits, strict=True)]
-    assert found.brier == pytest.approx(sum(squares) / n)
-    assert found.brier_of_half == pytest.approx(0.25)
-    assert found.nll_of_half == pytest.approx(math.log(2))
+    assert result.brier == pytest.approx(sum(squares) / n)
+    assert result.brier_of_half == pytest.approx(0.25)
+    assert result.nll_of_half == pytest.approx(math.log(2))
     if any(one == OwnAnswer(100, right=False) for one in given_answers):
-        assert math.isinf(found.nll)
+        assert math.isinf(result.nll)
     else:
         chances = [s if hit else 1 - s for s, hit in zip(scores, hits, strict=True)]
-        assert found.nll == pytest.approx(-sum(map(math.log, chances)) / n)
+        assert result.nll == pytest.approx(-sum(map(math.log, chances)) / n)
 
 
 @given(some)
@@ -146,27 +146,27 @@ def exceeding(scores: list[float], limit: float) -> float:
 
 @given(st.lists(st.sampled_from(LEVELS), min_size=N_QUESTIONS, max_size=N_QUESTIONS))
 def test_luck_exceeds_the_limit_in_at_most_5_percent(levels: list[int]) -> None:
-    found = own.result_of(own.scores_of([OwnAnswer(level, right=True) for level in levels]))
+    result = own.result_of(own.scores_of([OwnAnswer(level, right=True) for level in levels]))
     scores = [level / 100 for level in levels]
-    assert exceeding(scores, found.side.curves.ks_null_95) <= 0.05
-    assert found.limit_of_more <= found.side.curves.ks_null_95
+    assert exceeding(scores, result.side.curves.ks_null_95) <= 0.05
+    assert result.limit_of_more <= result.side.curves.ks_null_95
 
 
 def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
     rng = np.random.default_rng(3)
-    found = []
+    results = []
     for _ in range(100):
         levels = rng.choice(LEVELS[:-1], N_QUESTIONS)
         curves = own.result_of(
             own.scores_of([OwnAnswer(int(k), right=True) for k in levels])
         ).side.curves
-        found.append(exceeding((levels / 100).tolist(), curves.ks_null_95))
-    assert 0.025 < float(np.mean(found)) < 0.035
+        results.append(exceeding((levels / 100).tolist(), curves.ks_null_95))
+    assert 0.025 < float(np.mean(results)) < 0.035
     assert "about 3% of cases" in words.COMPUTED_TEXT
 
 
 @pytest.mark.parametrize(
-    ("given_answers", "said"),
+    ("given_answers", "text"),
     [
         (same(99, 10), "**Overconfident by 49.0 percentage points** (p < 0.001)"),
         (same(50, 20), "**Underconfident by 50.0 percentage points** (p < 0.001)"),
@@ -175,11 +175,11 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
         (same(55, 12, 12) + same(95, 0, 8), "**Over- and underconfident** (p = "),
     ],
 )
-def test_the_verdict_is_that_of_the_ks_error(given_answers: list[OwnAnswer], said: str) -> None:
-    found = own.result_of(own.scores_of(given_answers))
-    assert said in words.yours(found)
-    shown = found.side.curves.ks_error >= found.side.curves.ks_null_95
-    assert shown == ("do not show" not in said)
+def test_the_verdict_is_that_of_the_ks_error(given_answers: list[OwnAnswer], text: str) -> None:
+    result = own.result_of(own.scores_of(given_answers))
+    assert text in words.yours(result)
+    shown = result.side.curves.ks_error >= result.side.curves.ks_null_95
+    assert shown == ("do not show" not in text)
 
 
 def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
@@ -193,10 +193,10 @@ def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
 
 
 def test_certain_and_wrong_is_infinite_and_said() -> None:
-    found = own.result_of(own.scores_of([OwnAnswer(100, right=False), *same(99, 19, 19)]))
-    cells = {row[0]: row[1] for row in words.measure_rows(found, None)}
+    result = own.result_of(own.scores_of([OwnAnswer(100, right=False), *same(99, 19, 19)]))
+    cells = {row[0]: row[1] for row in words.measure_rows(result, None)}
     assert cells["NLL (nats)"] == "\u221e"
-    assert "The NLL is infinite" in words.against_half(found)
+    assert "The NLL is infinite" in words.against_half(result)
     assert "infinite" not in words.against_half(own.result_of(own.scores_of(same(99, 19))))
 
 
@@ -214,9 +214,9 @@ def test_the_brier_score_is_compared_with_saying_50_percent() -> None:
 def test_a_name_or_a_link_may_stand_around_a_code() -> None:
     one, two = own.code_of(same(90, 10)), own.code_of(same(70, 9))
     link = f"http://192.168.1.5:8501/you?set=facts&seed=7&code={two}"
-    found = own.collect(f"Anna: {one}\n{link}\n{link}&set=facts\nBen: {one[:-1]}\ncode=&x=1")
-    assert found.people == (own.answers_of(one), own.answers_of(two))
-    assert (found.repeated, found.refused) == ((3,), (4, 5))
+    result = own.collect(f"Anna: {one}\n{link}\n{link}&set=facts\nBen: {one[:-1]}\ncode=&x=1")
+    assert result.people == (own.answers_of(one), own.answers_of(two))
+    assert (result.repeated, result.refused) == ((3,), (4, 5))
 
 
 def test_links_of_different_questions_are_told_of() -> None:
@@ -262,15 +262,15 @@ EXTREMES = MappingProxyType(
 @pytest.mark.parametrize("name", EXTREMES)
 @pytest.mark.parametrize("shade", [LIGHT, DARK], ids=["light", "dark"])
 def test_pictures_are_drawn_of_any_answers_in_large_type(name: str, shade: Palette) -> None:
-    found = own.result_of(own.scores_of(EXTREMES[name]))
-    graphs = own_pictures.four(found, shade)
+    result = own.result_of(own.scores_of(EXTREMES[name]))
+    graphs = own_pictures.four(result, shade)
     assert [one.name for one in graphs] == ["a", "b", "c", "d"]
     network = own.result_of(garments.network_scores(garments.draw_pictures(1)))
     for picture in (
-        own_pictures.diagram(found, None, shade),
-        own_pictures.diagram(found, network, shade),
-        own_pictures.gap(found, shade),
-        own_pictures.pooled(found, shade),
+        own_pictures.diagram(result, None, shade),
+        own_pictures.diagram(result, network, shade),
+        own_pictures.gap(result, shade),
+        own_pictures.pooled(result, shade),
         own_pictures.people([EXTREMES[name]], shade),
         *graphs,
     ):
@@ -284,8 +284,8 @@ def test_pictures_are_drawn_of_any_answers_in_large_type(name: str, shade: Palet
 
 
 def test_the_diagram_draws_each_bin_and_says_it() -> None:
-    found = own.result_of(own.scores_of([*same(70, 3, 4), *same(99, 2, 2)]))
-    picture = own_pictures.diagram(found, None, LIGHT)
+    result = own.result_of(own.scores_of([*same(70, 3, 4), *same(99, 2, 2)]))
+    picture = own_pictures.diagram(result, None, LIGHT)
     (bars,) = [trace for trace in picture.figure.data if trace.type == "bar"]
     assert list(bars.x) == pytest.approx([0.75, 0.95])
     assert list(bars.y) == [0.75, 1.0]
@@ -293,10 +293,10 @@ def test_the_diagram_draws_each_bin_and_says_it() -> None:
 
 
 def test_the_gap_and_the_four_graphs_end_at_the_mean_gap() -> None:
-    found = own.result_of(own.scores_of([*same(70, 3, 10), *same(90, 6, 10)]))
-    line = own_pictures.gap(found, LIGHT).figure.data[2]
+    result = own.result_of(own.scores_of([*same(70, 3, 10), *same(90, 6, 10)]))
+    line = own_pictures.gap(result, LIGHT).figure.data[2]
     assert line.y[-1] == pytest.approx(0.8 - 0.45)
-    cumulative = own_pictures.four(found, LIGHT)[0].figure.data
+    cumulative = own_pictures.four(result, LIGHT)[0].figure.data
     ends = {trace.name: trace.y[-1] for trace in cumulative if trace.name}
     assert ends["cumulative score"] == pytest.approx(0.8)
     assert ends["cumulative outcomes"] == pytest.approx(0.45)
@@ -326,9 +326,9 @@ def test_about_95_percent_of_perfectly_calibrated_people_lie_in_the_grey() -> No
 
 
 def test_a_bar_beyond_its_interval_is_named_where_the_test_detects_nothing() -> None:
-    found = own.result_of(own.scores_of(same(75, 12, 17) + same(95, 0, 3)))
+    result = own.result_of(own.scores_of(same(75, 12, 17) + same(95, 0, 3)))
     assert wilson(0, 3, 0.95)[1] < 0.95
-    assert "do not show" in words.yours(found)
-    assert "at 90\u2013100% the mean confidence lies outside the interval" in words.yours(found)
+    assert "do not show" in words.yours(result)
+    assert "at 90\u2013100% the mean confidence lies outside the interval" in words.yours(result)
     calm = own.result_of(own.scores_of(same(80, 16)))
     assert "outside the interval" not in words.yours(calm)

@@ -44,8 +44,8 @@ def test_the_right_answer_is_the_first_as_often_as_the_second() -> None:
 
 def answered(ask: str, *pair: str) -> str:
     """Return the right answer of the one question with these words."""
-    (found,) = [q for q in questions.facts() if ask in q.ask and set(pair) <= set(q.answers)]
-    return found.answers[found.right]
+    (result,) = [q for q in questions.facts() if ask in q.ask and set(pair) <= set(q.answers)]
+    return result.answers[result.right]
 
 
 def test_what_can_be_computed_is_right() -> None:

@@ -36,14 +36,14 @@ def fitted() -> dict[int, tuple[Result, Result]]:
 def test_the_spline_and_its_nll_are_those_of_slow_code() -> None:
     rows = drawn(start_of(LESSON, seed=1), FEWEST)
     scores, hits = rows.scores.tolist(), rows.hits.tolist()
-    found = find(rows, FEW)
+    result = find(rows, FEW)
     expected = reference.spline_map(scores, hits, FEW, "natural", "hits")
-    low, high = found.fitted.slope.min(), found.fitted.slope.max()
+    low, high = result.fitted.slope.min(), result.fitted.slope.max()
     cut_off = [(score, min(max(value, low), high)) for score, value in expected]
-    assert found.fitted.predict([score for score, _ in cut_off]) == pytest.approx(
+    assert result.fitted.predict([score for score, _ in cut_off]) == pytest.approx(
         [value for _, value in cut_off], abs=1e-9
     )
-    for nll, one in ((found.fit_nll, rows), (found.other_nll, data.top_scores(NETWORK))):
+    for nll, one in ((result.fit_nll, rows), (result.other_nll, data.top_scores(NETWORK))):
         calibrated = [reference.read_map(cut_off, score) for score in one.scores.tolist()]
         slowly = reference.event_nll(calibrated, one.hits.tolist())
         assert nll == pytest.approx(slowly, abs=1e-9)
@@ -119,10 +119,10 @@ def test_both_pictures_and_their_captions_are_those_of_loops(rows: str, knots: s
     few = drawn(at, int(rows))
     ordered = sorted(zip(few.scores.tolist(), few.hits.tolist(), strict=True))
     left, right = show(at).pictures
-    n, found = len(ordered), find(few, int(knots))
+    n, result = len(ordered), find(few, int(knots))
     for share, total in zip(left.figure.data[0].x, left.figure.data[0].y, strict=True):
         assert total == pytest.approx(sum(hit for _, hit in ordered[: round(share * n)]) / n)
-    spline = found.drawn.spline
+    spline = result.drawn.spline
     blocks = [k + 1 for k in range(n) if k + 1 == n or ordered[k + 1][0] > ordered[k][0]]
     far = max(
         abs(float(spline(np.array([k / n]))[0]) - sum(hit for _, hit in ordered[:k]) / n)
@@ -138,7 +138,7 @@ def test_both_pictures_and_their_captions_are_those_of_loops(rows: str, knots: s
     other = data.top_scores(NETWORK)
     bins = reference.bins(other.scores.tolist(), other.hits.tolist(), 15, "equal_mass")
     assert right.figure.data[2].y.tolist() == pytest.approx(bins.frequency)
-    calibrated = found.fitted.predict(bins.mean_score).tolist()
+    calibrated = result.fitted.predict(bins.mean_score).tolist()
     gap = max(abs(c - f) for c, f in zip(calibrated, bins.frequency, strict=True))
     assert f"in 15 bins of other rows, up to {100 * gap:.1f} percentage points away" in right.text
 
@@ -146,8 +146,8 @@ def test_both_pictures_and_their_captions_are_those_of_loops(rows: str, knots: s
 def test_the_answer_is_of_the_fewest_rows_whatever_is_shown() -> None:
     answers = {show(start_of(LESSON, chosen={"rows": str(size)})).answer for size in SIZES}
     assert len(answers) == 1
-    found = [find(drawn(start_of(LESSON), FEWEST), knots).other_nll for knots in (FEW, MANY)]
-    assert "{:.3f} \u2192 {:.3f}, with 100 rows".format(*found) in answers.pop()
+    results = [find(drawn(start_of(LESSON), FEWEST), knots).other_nll for knots in (FEW, MANY)]
+    assert "{:.3f} \u2192 {:.3f}, with 100 rows".format(*results) in answers.pop()
 
 
 def test_many_rows_and_few_knots_do_not_fall() -> None:

@@ -33,20 +33,20 @@ SMOOTHED, FOCAL = "fashion_cnn_label_smoothing", "fashion_cnn_focal"
     ("temperature", "sample"), [(1.0, data.NETWORK), (3.98, data.NETWORK), (1.0, SMOOTHED)]
 )
 def test_figures_are_those_of_slow_loops(temperature: float, sample: str) -> None:
-    found, rows = at_temperature(temperature, sample), slow.at_temperature(temperature, sample)
-    assert found.n_rows == len(rows.scores)
-    assert found.mean_score == pytest.approx(slow.mean(rows.scores), abs=1e-12)
-    assert found.accuracy == slow.mean(rows.hits)
-    assert found.ks_error == pytest.approx(slow.ks_error(rows), abs=1e-12)
-    assert found.nll == pytest.approx(reference.nll(rows.probabilities, rows.labels), abs=1e-9)
+    result, rows = at_temperature(temperature, sample), slow.at_temperature(temperature, sample)
+    assert result.n_rows == len(rows.scores)
+    assert result.mean_score == pytest.approx(slow.mean(rows.scores), abs=1e-12)
+    assert result.accuracy == slow.mean(rows.hits)
+    assert result.ks_error == pytest.approx(slow.ks_error(rows), abs=1e-12)
+    assert result.nll == pytest.approx(reference.nll(rows.probabilities, rows.labels), abs=1e-9)
     entropies = [-sum(p * math.log(p) for p in row if p > 0) for row in rows.probabilities]
-    assert found.entropy == pytest.approx(slow.mean(entropies), abs=1e-9)
+    assert result.entropy == pytest.approx(slow.mean(entropies), abs=1e-9)
     wanted = reference.bins(rows.scores, rows.hits, N_BINS, "equal_width")
-    assert found.binned.bins.counts.tolist() == wanted.counts
-    np.testing.assert_allclose(found.binned.bins.frequency, wanted.frequency, atol=1e-12)
-    np.testing.assert_allclose(found.binned.bins.mean_score, wanted.mean_score, atol=1e-12)
+    assert result.binned.bins.counts.tolist() == wanted.counts
+    np.testing.assert_allclose(result.binned.bins.frequency, wanted.frequency, atol=1e-12)
+    np.testing.assert_allclose(result.binned.bins.mean_score, wanted.mean_score, atol=1e-12)
     ece = reference.ece(rows.scores, rows.hits, N_BINS, "equal_width")
-    assert found.ece == pytest.approx(ece, abs=1e-12)
+    assert result.ece == pytest.approx(ece, abs=1e-12)
 
 
 @pytest.mark.parametrize("sample", [data.NETWORK, SMOOTHED, FOCAL])
@@ -68,25 +68,25 @@ def test_the_fitted_temperature_has_the_least_nll(sample: str) -> None:
     ],
 )
 def test_the_pages_find_the_same(temperature: float, sample: str, word: str) -> None:
-    found = at_temperature(temperature, sample)
+    result = at_temperature(temperature, sample)
     event, fitted = TopR(1), FittedTemperature(temperature)
     page = evaluate(prepare(data.sample(sample).test, event), event, fitted, Options())
-    assert word in verdict(found)
-    assert side_badge(page.after, prediction=True) == found.badge
+    assert word in verdict(result)
+    assert side_badge(page.after, prediction=True) == result.badge
 
 
 def test_the_diagram_shows_bins_of_enough_rows() -> None:
-    found = at_temperature(0.251)
-    bars = diagram(found, LIGHT, "Any").figure.data[0]
-    counts = found.binned.bins.counts
+    result = at_temperature(0.251)
+    bars = diagram(result, LIGHT, "Any").figure.data[0]
+    counts = result.binned.bins.counts
     assert counts.min() == 0
     assert counts[counts < LEAST].max() > 0
     assert len(bars.y) == np.count_nonzero(counts >= LEAST)
-    np.testing.assert_array_equal(bars.y, found.binned.bins.frequency[counts >= LEAST])
+    np.testing.assert_array_equal(bars.y, result.binned.bins.frequency[counts >= LEAST])
 
 
 def test_a_row_of_the_table_is_written_as_its_head_says() -> None:
-    found = TemperedPrediction(
+    result = TemperedPrediction(
         2.0, 1000, 0.9, 0.8, 0.11, 0.001, 0.5, 0.7, at_temperature(1.0).binned
     )
-    assert row(found, "Name") == ("Name", "2", "90.0%", "80.0%", "11.0%", "5.1%", "0.500", "0.700")
+    assert row(result, "Name") == ("Name", "2", "90.0%", "80.0%", "11.0%", "5.1%", "0.500", "0.700")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 ENTROPY, SMOOTHED, FOCAL = (LOSSES[key] for key in ("entropy", "smoothing", "focal"))
 
 
-def shown(loss: str, stage: str, **more: object) -> LessonView:
+def view_of(loss: str, stage: str, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"loss": loss, "stage": stage}, **more))
 
 
@@ -28,10 +28,10 @@ def test_the_losses_are_those_of_the_training() -> None:
     assert "loss: cross-entropy;" in kept[ENTROPY.sample]["training"]
     for one in LOSSES.values():
         if one.loss.smoothing:
-            said = f"label smoothing {one.loss.smoothing:g} "
+            text = f"label smoothing {one.loss.smoothing:g} "
         else:
-            said = f"focal loss with gamma {one.loss.gamma:g} " if one.loss.gamma else "loss: cross"
-        assert said in kept[one.sample]["training"]
+            text = f"focal loss with gamma {one.loss.gamma:g} " if one.loss.gamma else "loss: cross"
+        assert text in kept[one.sample]["training"]
     assert len({one.loss for one in LOSSES.values()}) == len({*LOSSES}) == 6
     assert {kept[one.sample]["classes"] for one in LOSSES.values()} == {N_CLASSES}
     assert "95.5%" in LESSON.question  # 1 - 0.05 + 0.05 / 10
@@ -79,9 +79,9 @@ def test_every_seed_shows_the_same(seed: int) -> None:
 @pytest.mark.parametrize(("gamma", "side"), [(1, "above"), (2, "about"), (3, "below")])
 def test_the_temperature_falls_with_gamma(gamma: int, side: str) -> None:
     (one,) = (one for one in LOSSES.values() if one.loss.gamma == gamma)
-    found = one.after.temperature
-    near = abs(found - 1) < NEAR
-    assert side == ("about" if near else "above" if found > 1 else "below")
+    result = one.after.temperature
+    near = abs(result - 1) < NEAR
+    assert side == ("about" if near else "above" if result > 1 else "below")
 
 
 def mean_of_logs(score: float, smoothing: float, n_classes: int) -> float:
@@ -113,9 +113,9 @@ def test_the_loss_is_lowest_at_the_smoothed_label(smoothing: float) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_loss_is_drawn_with_its_formula(loss: str) -> None:
-    here = shown(loss, "loss")
+    here = view_of(loss, "loss")
     assert here.pictures[0].name == "loss"
-    assert here.pictures[1].figure == shown(loss, "before").pictures[1].figure
+    assert here.pictures[1].figure == view_of(loss, "before").pictures[1].figure
     (formula,) = (one.text for one in here.pictures[0].figure.layout.annotations)
     assert formula == LOSSES[loss].loss.formula
     assert len(here.pictures[0].figure.data) == len(LOSSES)
@@ -124,7 +124,7 @@ def test_the_loss_is_drawn_with_its_formula(loss: str) -> None:
 @pytest.mark.parametrize("stage", ["before", "after"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_all_stand_beside_the_chosen_one(loss: str, stage: str) -> None:
-    here = shown(loss, stage)
+    here = view_of(loss, stage)
     traces = here.pictures[1].figure.data
     scores = [float(trace.x[0]) for trace in traces if trace.marker.symbol == "circle"]
     accuracies = [float(trace.x[0]) for trace in traces if trace.marker.symbol == "diamond"]
@@ -140,7 +140,7 @@ def test_all_stand_beside_the_chosen_one(loss: str, stage: str) -> None:
 
 
 def test_before_the_answer_only_cross_entropy_is_shown() -> None:
-    before = shown("smoothing", "after", revealed=False)
+    before = view_of("smoothing", "after", revealed=False)
     sent = json.dumps([p.figure.to_json() + p.text for p in before.pictures]).lower()
     assert "cross-entropy" in sent
     assert not {"smoothing", "focal", "underconfident"} & set(sent.replace(",", " ").split())

@@ -24,7 +24,7 @@ def state(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> S
     return start_of(LESSON, chosen={"rate": rate, "stage": stage}, **more)
 
 
-def shown(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> LessonView:
+def view_of(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> LessonView:
     return LESSON.show(state(rate, stage, **more))
 
 
@@ -36,10 +36,10 @@ def bayes(score: float, here: float, there: float) -> float:
 
 @pytest.mark.parametrize("rate", RATES)
 def test_hospital_b_has_as_many_events_as_is_said(rate: str) -> None:
-    found = find(state(rate))
-    assert found.before.event.n_samples == N_ROWS
-    assert found.before.frequency == int(rate) / 100
-    assert found.after.frequency == found.before.frequency
+    result = find(state(rate))
+    assert result.before.event.n_samples == N_ROWS
+    assert result.before.frequency == int(rate) / 100
+    assert result.after.frequency == result.before.frequency
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -53,15 +53,15 @@ def test_the_true_offset_is_bayes_rule(rate: str) -> None:
 def test_the_answer_is_bayes_rule() -> None:
     true = bayes(SCORE / 100, 0.5, int(QUESTION_RATE) / 100)
     assert true / (1 - true) == pytest.approx(4 / 9)
-    assert shown().answer.replace("\u00a0", " ") == (
+    assert view_of().answer.replace("\u00a0", " ") == (
         f"{100 * true:.1f}%: odds of the event are 1 : 1 in A and 1 : 9 in B, so 4 : 1"
         " becomes 4 : 9"
     )
 
 
 def test_no_patient_is_in_both_hospitals_or_in_the_fit() -> None:
-    found = find(state())
-    assert not set(found.home.event.scores) & set(found.before.event.scores)
+    result = find(state())
+    assert not set(result.home.event.scores) & set(result.before.event.scores)
 
 
 def concordant(one: Hospital) -> float:
@@ -89,16 +89,16 @@ def test_an_offset_corrects_what_the_prevalence_does_and_the_order_stays() -> No
 
 
 def test_the_sentence_holds_what_was_found() -> None:
-    found, said = find(state()), shown()
-    assert f"O/E = {found.before.ratio:.2f}" in said.sentence
-    assert f"brings O/E to **{found.after.ratio:.2f}**" in said.sentence
-    assert "nothing changes" in shown("50").sentence
+    result, text = find(state()), view_of()
+    assert f"O/E = {result.before.ratio:.2f}" in text.sentence
+    assert f"brings O/E to **{result.after.ratio:.2f}**" in text.sentence
+    assert "nothing changes" in view_of("50").sentence
     assert offset_of(0.5) == 0
     # The true curve is drawn before the offset alone.
-    before, after = (shown(stage=stage).pictures[1].figure for stage in ("before", "after"))
+    before, after = (view_of(stage=stage).pictures[1].figure for stage in ("before", "after"))
     assert len(before.data) == 1 + len(after.data)
 
 
 def test_hospital_b_is_not_shown_before() -> None:
-    before = shown(revealed=False)
+    before = view_of(revealed=False)
     assert [one.name for one in before.pictures] == ["home"]

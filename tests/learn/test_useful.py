@@ -29,32 +29,32 @@ def network() -> tuple[list[float], list[int], float]:
 def test_scores_are_moved_in_log_odds(factor: str) -> None:
     scores, hits, rate = network()
     assert useful.base_rate() == pytest.approx(rate)
-    found = useful.forecaster(factor).rows
-    assert found.hits.tolist() == hits
+    result = useful.forecaster(factor).rows
+    assert result.hits.tolist() == hits
     for k in range(0, len(scores), 97):
         odds, base = (math.log(p / (1 - p)) for p in (scores[k], rate))
         moved = base + float(factor) * (odds - base)
-        assert found.scores[k] == pytest.approx(1 / (1 + math.exp(-moved)), rel=1e-6)
+        assert result.scores[k] == pytest.approx(1 / (1 + math.exp(-moved)), rel=1e-6)
 
 
 @every_factor
 def test_measures_are_those_of_slow_code(factor: str) -> None:
-    found = useful.forecaster(factor)
-    scores, hits = found.rows.scores.tolist(), found.rows.hits.tolist()
-    assert found.ece == pytest.approx(reference.ece(scores, hits, useful.N_BINS, "equal_width"))
-    assert found.brier == pytest.approx(reference.event_brier(scores, hits))
-    assert found.nll == pytest.approx(reference.event_nll(scores, hits))
-    parts = found.parts
+    result = useful.forecaster(factor)
+    scores, hits = result.rows.scores.tolist(), result.rows.hits.tolist()
+    assert result.ece == pytest.approx(reference.ece(scores, hits, useful.N_BINS, "equal_width"))
+    assert result.brier == pytest.approx(reference.event_brier(scores, hits))
+    assert result.nll == pytest.approx(reference.event_nll(scores, hits))
+    parts = result.parts
     total = parts.miscalibration - parts.discrimination + parts.uncertainty
-    assert total == pytest.approx(found.brier)
+    assert total == pytest.approx(result.brier)
 
 
 @pytest.mark.long
 def test_parts_are_those_of_slow_isotonic_regression() -> None:
     rows = useful.forecaster(useful.EXAGGERATED).rows.rows(np.arange(0, 3_000, 15))
     slow = reference_measures.corp(rows.scores.tolist(), rows.hits.tolist())
-    found = corp(rows.scores, rows.hits)
-    assert (found.miscalibration, found.discrimination) == pytest.approx(
+    result = corp(rows.scores, rows.hits)
+    assert (result.miscalibration, result.discrimination) == pytest.approx(
         (slow.miscalibration, slow.discrimination)
     )
 
@@ -118,8 +118,8 @@ def test_each_small_diagram_has_its_ece_and_brier_score() -> None:
     texts = [one.text for one in shown.pictures[0].figure.layout.annotations]
     assert len(texts) == 4
     for text, factor in zip(texts, (*useful.THREE, "2"), strict=True):
-        found = useful.forecaster(factor)
-        assert text.endswith(f"<br>ECE {100 * found.ece:.1f}%<br>Brier {found.brier:.3f}")
+        result = useful.forecaster(factor)
+        assert text.endswith(f"<br>ECE {100 * result.ece:.1f}%<br>Brier {result.brier:.3f}")
     assert "Slider: 2\u00d7." in shown.pictures[0].text
     assert [one.name for one in shown.behind] == ["plane"]
 

@@ -60,9 +60,9 @@ def _pairs(events: EventScores) -> Iterator[Figure]:
     value = skce(hits, scores, bandwidth=WIDTH)
     convention = f"estimator uq, Laplacian kernel of bandwidth 0.4, first {SOME:,} rows"
     yield Figure("SKCE of the event", "probcal", convention, {"value": float(value)})
-    found = skce_test(hits, scores, bandwidth=WIDTH, n_boot=4_999)
+    result = skce_test(hits, scores, bandwidth=WIDTH, n_boot=4_999)
     convention = f"bootstrap of Arcones and Gine, 4,999 resamples of the first {SOME:,} rows"
-    yield Figure("SKCE p-value", "probcal", convention, {"value": float(found.p_value)})
+    yield Figure("SKCE p-value", "probcal", convention, {"value": float(result.p_value)})
 
 
 def all_classes(case: Case) -> Iterator[Figure]:

@@ -61,14 +61,14 @@ def _maps(case: Case) -> Iterator[Figure]:
 def _loess(events: EventScores) -> Iterator[Figure]:
     """Give the distances of score and loess curve: exactly, and as R's defaults have them."""
     scores = events.scores[:SOME]
-    for surface, said in (("direct", "at each score"), ("interpolate", "R's default surface")):
+    for surface, text in (("direct", "at each score"), ("interpolate", "R's default surface")):
         fit = loess(scores, events.hits[:SOME].astype(float), span=0.75, degree=2)
         fit.control.surface = surface
         fit.fit()
         gaps = np.abs(fit.outputs.fitted_values - scores)
         parts = gaps.mean(), np.median(gaps), np.quantile(gaps, 0.9)
         values: dict[str, Values] = dict(zip(("ici", "e50", "e90"), map(float, parts), strict=True))
-        convention = f"span 0.75, degree 2, {said}, first {SOME} rows"
+        convention = f"span 0.75, degree 2, {text}, first {SOME} rows"
         name = "loess" if surface == "direct" else "loess, interpolated"
         if all(map(math.isfinite, parts)):
             yield Figure(name, "scikit-misc", convention, values)
@@ -80,8 +80,8 @@ def _tests(events: EventScores) -> Iterator[Figure]:
     asked = CalibrationEvaluator(
         events.hits.astype(int), events.scores, outsample=True, n_groups=TENTHS
     )
-    found = asked.z_test()
-    values: dict[str, Values] = {"z": float(found.statistic), "p": float(found.pvalue)}
+    answer = asked.z_test()
+    values: dict[str, Values] = {"z": float(answer.statistic), "p": float(answer.pvalue)}
     yield Figure("Spiegelhalter", "pycaleva", "two-sided", values)
     whole = len(events.scores) // TENTHS * TENTHS
     scores, hits = events.scores[:whole], events.hits[:whole].astype(int)
@@ -106,13 +106,13 @@ def _scores(events: EventScores) -> Iterator[Figure]:
         "log-loss skill", "scikit-learn", "against the observed frequency", {"value": value}
     )
     inside = np.clip(scores, np.finfo(float).eps, 1 - np.finfo(float).eps)
-    found = decompose(events.hits.astype(float), inside, scoring_function=LogLoss())
+    result = decompose(events.hits.astype(float), inside, scoring_function=LogLoss())
     names = {
         "nll_miscalibration": "miscalibration",
         "nll_discrimination": "discrimination",
         "nll_uncertainty": "uncertainty",
     }
-    parts = {key: float(found[name][0]) for key, name in names.items()}
+    parts = {key: float(result[name][0]) for key, name in names.items()}
     known = all(map(math.isfinite, parts.values()))
     given: dict[str, Values] = {**parts} if known else {}
     why = "" if known else "its log loss of an isotonic fit of 0 or 1 is not a number"

@@ -16,9 +16,9 @@ def figures(case: Case) -> Iterator[Figure]:
     """Give the net benefit of the score and of calling all rows, by cut-off."""
     for suffix, events in case.events.items():
         rows = pd.DataFrame({"hit": events.hits.astype(int), "score": events.scores})
-        found = dca(rows, "hit", ["score"], thresholds=np.array(CUTOFFS)).set_index("threshold")
+        result = dca(rows, "hit", ["score"], thresholds=np.array(CUTOFFS)).set_index("threshold")
         values = {
-            name: found.loc[found["model"] == model, "net_benefit"].loc[list(CUTOFFS)].tolist()
+            name: result.loc[result["model"] == model, "net_benefit"].loc[list(CUTOFFS)].tolist()
             for name, model in (("model", "score"), ("every", "all"))
         }
         yield Figure(f"net benefit{suffix}", "dcurves", _CONVENTION, values)
@@ -26,8 +26,8 @@ def figures(case: Case) -> Iterator[Figure]:
 
 def main() -> None:
     """Write the figures of every sample beside what the other peers found."""
-    found = [as_record(name, figure) for name in NAMES for figure in figures(case(name))]
-    write([*(record for record in read() if record["peer"] != "dcurves"), *found])
+    results = [as_record(name, figure) for name in NAMES for figure in figures(case(name))]
+    write([*(record for record in read() if record["peer"] != "dcurves"), *results])
 
 
 if __name__ == "__main__":

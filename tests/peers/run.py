@@ -56,16 +56,16 @@ def main() -> None:
     torch.set_default_dtype(torch.float64)  # peers that would start in float32 lose digits
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - what peers draw from
-    found = [
+    results = [
         figures.as_record(name, figure)
         for name in asked.samples
         for figure in watched(case(name), kinds)
     ]
     whole = asked.samples == NAMES and not asked.only
-    done = {(record["sample"], record["job"]) for record in found}
+    done = {(record["sample"], record["job"]) for record in results}
     old = [] if whole else figures.read()
     kept = [record for record in old if (record["sample"], record["job"]) not in done]
-    figures.write([*kept, *found])
+    figures.write([*kept, *results])
 
 
 if __name__ == "__main__":

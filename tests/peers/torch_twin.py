@@ -27,8 +27,8 @@ def check() -> None:
     new = 5 * rng.normal(size=(200, 4)) + 7
     for name, calibrator in (("Temperature", TemperatureScaling()), ("Vector", VectorScaling())):
         fitted = calibrator.fit(logits, labels)
-        found = space[name](fitted)(torch.from_numpy(new)).numpy()
-        np.testing.assert_allclose(found, fitted.predict_proba(new), rtol=0, atol=OFF)
+        result = space[name](fitted)(torch.from_numpy(new)).numpy()
+        np.testing.assert_allclose(result, fitted.predict_proba(new), rtol=0, atol=OFF)
 
 
 if __name__ == "__main__":

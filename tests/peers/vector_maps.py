@@ -46,16 +46,16 @@ def figures(case: Case) -> Iterator[Figure]:
 def _temperature(case: Case) -> Iterator[Figure]:
     table, job = case.calibration, "temperature"
     clip = "L-BFGS without gradients, probabilities clipped at 2.2e-16"
-    found = {
+    results = {
         "netcal": (float(netcal_temperature(table).run()), clip),
         "probmetrics": (_bisected(table), "30 bisections of log(1 / T) in float64"),
     }
     if case.n_classes > 2:
-        found["scikit-learn"] = float(sklearn_temperature(table).run()), "bounded, in float32"
+        results["scikit-learn"] = float(sklearn_temperature(table).run()), "bounded, in float32"
     else:
         reason = "refuses two columns of logits where there are two classes"
         yield Figure(job, "scikit-learn", "T divides logits", {}, left_out=reason)
-    for peer, (temperature, convention) in found.items():
+    for peer, (temperature, convention) in results.items():
         values: dict[str, Values] = {
             "temperature": temperature,
             "nll": logits_nll(table.logits / np.float64(temperature), table),

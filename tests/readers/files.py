@@ -176,7 +176,7 @@ GOOD: dict[str, bytes] = {
 Given = tuple[str, bytes, dict[str, Any]]
 
 
-def held(name: str, data: bytes, **choices: Any) -> Given:
+def file_of(name: str, data: bytes, **choices: Any) -> Given:
     """A file, for `combine`."""
     return name, data, choices
 

@@ -14,7 +14,7 @@ from dashboard.readers.formats.text import read_text
 from dashboard.readers.recognition import recognise
 from dashboard.readers.records import FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
-from tests.readers.ordinary_making import Ordinary, made
+from tests.readers.ordinary_making import Ordinary, make_table
 from tests.readers.ordinary_variants import variants
 
 _HEADINGS = ("outcome", "score", "class", "ranked class", "ranked score")
@@ -28,15 +28,15 @@ def _table(block: str) -> Ordinary:
     """Make the table of a block: a line of settings, and its columns."""
     first, _, columns = block.partition("\n")
     name, *settings = first.removeprefix("# ").split("  ")
-    said = dict(setting.split("=", 1) for setting in settings)
-    table = made(
-        name, " ".join(columns.split("\n")), int(said["rows"]),
-        sep=_SEPARATORS[said.get("sep", "comma")], comma="comma" in said,
-        classes=said.get("classes", ""), blanks=said.get("blanks", ""), ask=said.get("ask", ""),
-        event=said.get("event"), weak=float(said.get("weak", "0")),
-        odd="" if said.get("odd") == "blank" else said.get("odd"),
+    texts = dict(setting.split("=", 1) for setting in settings)
+    table = make_table(
+        name, " ".join(columns.split("\n")), int(texts["rows"]),
+        sep=_SEPARATORS[texts.get("sep", "comma")], comma="comma" in texts,
+        classes=texts.get("classes", ""), blanks=texts.get("blanks", ""), ask=texts.get("ask", ""),
+        event=texts.get("event"), weak=float(texts.get("weak", "0")),
+        odd="" if texts.get("odd") == "blank" else texts.get("odd"),
     )  # fmt: skip
-    return replace(table, roles={}) if said.get("outcome") == "none" else table
+    return replace(table, roles={}) if texts.get("outcome") == "none" else table
 
 
 def ordinary() -> tuple[Ordinary, ...]:
@@ -118,18 +118,18 @@ def evaluated(table: Ordinary) -> Verdict:
             reading = recognise(parsed, options)
         except Question as question:
             if not asked and table.ask:
-                said = "asks" if _names(question, table.first) else "asks otherwise"
-                return Verdict(table, said, f"{question.ask} {question.answers[0].label}")
+                text = "asks" if _names(question, table.first) else "asks otherwise"
+                return Verdict(table, text, f"{question.ask} {question.answers[0].label}")
             asked = asked or f"{question.ask} {question.answers[0].label}"
             options = _with(options, question.answers[0].change)
             continue
         except FileError as error:
-            said = "refused" if table.roles else "right"
-            return Verdict(table, said, str(error))
+            text = "refused" if table.roles else "right"
+            return Verdict(table, text, str(error))
         fault = fault_of(table, parsed, reading)
         if asked:
-            said = "asks otherwise" if fault or not table.roles else "asks"
-            return Verdict(table, said, f"{asked} ({fault})" if fault else asked)
+            text = "asks otherwise" if fault or not table.roles else "asks"
+            return Verdict(table, text, f"{asked} ({fault})" if fault else asked)
         if table.ask:
             return Verdict(table, "wrong", f"not asked; {fault or 'read as expected'}")
         return Verdict(table, "wrong" if fault else "right", fault)

@@ -227,7 +227,7 @@ _NUMBERS = frozenset({
 
 def _parsed(columns: str, classes: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """Take a line of columns apart; ``*`` and ``#`` in a heading stand for each class."""
-    found: list[tuple[str, str, list[str]]] = []
+    results: list[tuple[str, str, list[str]]] = []
     for part in columns.split(" | "):
         heading, _, rest = part.rpartition("= ")
         heading = heading.strip()
@@ -239,10 +239,10 @@ def _parsed(columns: str, classes: Sequence[str]) -> list[tuple[str, str, list[s
                 heading.replace("*", name).replace("#", str(place + start))
                 for place, name in enumerate(classes)
             ]
-            found += [(name, kind, [str(place)]) for place, name in enumerate(names)]
+            results += [(name, kind, [str(place)]) for place, name in enumerate(names)]
         else:
-            found.append((heading, kind, args))
-    return found
+            results.append((heading, kind, args))
+    return results
 
 
 def _spoilt(cells: list[str], text: str, one_in: int, rng: np.random.Generator) -> set[int]:
@@ -253,7 +253,7 @@ def _spoilt(cells: list[str], text: str, one_in: int, rng: np.random.Generator) 
     return {int(row) for row in chosen}
 
 
-def made(
+def make_table(
     name: str,
     columns: str,
     n_rows: int,

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from tests.readers.ordinary_making import Ordinary, made
+from tests.readers.ordinary_making import Ordinary, make_table
 
 _OUTCOMES = {
     "en": """
@@ -187,10 +187,10 @@ def _classes(dice: random.Random) -> list[str]:
         kind, heading = "classpercent", heading[:-1]
     first = dice.choice((":0", ":1")) if numbered else ""
     start = first if numbered else ""
-    found = [f"{heading.rstrip('!')} = {kind}{start}", f"{truth} = true{first}"]
+    results = [f"{heading.rstrip('!')} = {kind}{start}", f"{truth} = true{first}"]
     if dice.random() < 0.3 and heading != "*":
-        found.append(f"{dice.choice(('pred', 'predicted_class', 'y_hat'))} = decided{first}")
-    return found
+        results.append(f"{dice.choice(('pred', 'predicted_class', 'y_hat'))} = decided{first}")
+    return results
 
 
 def variants(seed: int, n_tables: int) -> Iterator[Ordinary]:
@@ -213,7 +213,7 @@ def variants(seed: int, n_tables: int) -> Iterator[Ordinary]:
         if dice.random() < 0.7:
             dice.shuffle(parts)
         sep = dice.choice((",", ";", "\t")) if language == "en" else dice.choice((";", ";", "\t"))
-        yield made(
+        yield make_table(
             f"{seed}-{number} {parts[0]}", " | ".join(parts), dice.choice((30, 60, 120, 250, 400)),
             sep=sep, comma=sep != "," and language != "en" and dice.random() < 0.8, classes=names,
             odd=dice.choice((None, None, None, "", "n/a", "-", "NA")),

@@ -150,10 +150,10 @@ def test_classes_and_top_predictions() -> None:
     table[:, 2] = 1 - table[:, 0] - table[:, 1]
     labels = (table.cumsum(axis=1) < rng.random((N, 1))).sum(axis=1).clip(0, 2)
     names = np.array(["cat", "dog", "fox"])
-    found = np.where((labels == 1) & (rng.random(N) < 0.5), "barks", "quiet")
+    result = np.where((labels == 1) & (rng.random(N) < 0.5), "barks", "quiet")
     lines = ["cat,dog,fox,label,sound"]
     lines += [f"{a:.6f},{b:.6f},{c:.6f},{names[y]},{s}" for (a, b, c), y, s in
-              zip(table.tolist(), labels, found, strict=True)]  # fmt: skip
+              zip(table.tolist(), labels, result, strict=True)]  # fmt: skip
     upload = read("a.csv", "\n".join(lines).encode())
     (check,) = checks(upload)
     assert "rows with sound = barks have label = dog," in check

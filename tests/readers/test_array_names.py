@@ -85,7 +85,7 @@ def test_four_arrays_without_names() -> None:
     four = [TABLE[:3], LABELS[:3], TABLE, LABELS]
     contents = read({f"arr_{k}": array for k, array in enumerate(four)})
     assert [*contents.sets] == ["calibration", "test"]
-    assert any(said.startswith("Without names, the first two") for said in contents.notes)
+    assert any(text.startswith("Without names, the first two") for text in contents.notes)
     with pytest.raises(FileError, match="four without names"):
         read({f"arr_{k}": four[place] for k, place in enumerate((0, 2, 1, 3))})
 
@@ -118,7 +118,7 @@ def test_names_of_classes_and_further_arrays() -> None:
     raw = one_of(contents)
     assert raw.class_names == ("cat", "dog", "cow")
     assert [column.name for column in raw.columns] == ["site", "loss"]
-    assert any("embedding" in said and "epoch" in said for said in contents.notes)
+    assert any("embedding" in text and "epoch" in text for text in contents.notes)
 
 
 def test_labels_of_text_and_predictions() -> None:
@@ -157,7 +157,7 @@ def test_logits_beside_their_probabilities() -> None:
     """Logits know more; that they were chosen is said."""
     contents = read({"probs": TABLE / 2, "logits": TABLE, "labels": LABELS})
     assert np.array_equal(np.asarray(one_of(contents).table), TABLE)
-    assert any("the former was used" in said for said in contents.doubts)
+    assert any("the former was used" in text for text in contents.doubts)
 
 
 def test_two_tables_are_asked_about() -> None:

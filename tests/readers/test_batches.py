@@ -86,8 +86,8 @@ def test_parts_with_names_are_sets(texts: tuple[str, ...]) -> None:
     for rows, name in ((upload.calibration, "val"), (upload.test, "tes")):
         assert isinstance(rows, LogitSet)
         np.testing.assert_array_equal(rows.labels, LABELS[CUTS[places.index(name)]])
-    assert any('Column "split"' in said for said in upload.notes)
-    assert not any("batches of one set" in said for said in upload.doubts)
+    assert any('Column "split"' in sentence for sentence in upload.notes)
+    assert not any("batches of one set" in sentence for sentence in upload.doubts)
 
 
 def test_lists_that_are_no_batches_are_left_out() -> None:

@@ -136,7 +136,7 @@ def test_labels_of_an_unknown_name_are_found_by_the_values() -> None:
     labels = np.array([rng.choice(K, p=row) for row in table])
     upload = opened(probs=table, sentiment=labels, site=rng.permutation(labels))
     assert labels_of(upload) == labels.tolist()
-    assert any("sentiment" in said for said in (*upload.notes, *upload.doubts))
+    assert any("sentiment" in text for text in (*upload.notes, *upload.doubts))
     piece = opened(probs=table, model_pred=labels).piece
     assert piece is not None
     assert piece.labels is None

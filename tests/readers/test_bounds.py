@@ -64,7 +64,7 @@ def header(shape: tuple[int, ...]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "text"),
     [
         ("a.json", b"[" * 900 + b"]" * 900, "line 1: JSON nested more than 32 deep. "),
         ("a.json", b'{"a":' * 400 + b"1" + b"}" * 400, "line 1: JSON nested more than 32 deep. "),
@@ -80,11 +80,11 @@ def header(shape: tuple[int, ...]) -> bytes:
         ),
     ],
 )
-def test_a_small_file_of_no_bounds_gets_a_sentence(name: str, data: bytes, said: str) -> None:
+def test_a_small_file_of_no_bounds_gets_a_sentence(name: str, data: bytes, text: str) -> None:
     for reads in (read, parse_apart):
         with pytest.raises(FileError) as refused:
             reads(name, data)
-        assert str(refused.value).startswith(said)
+        assert str(refused.value).startswith(text)
 
 
 @pytest.mark.parametrize("before", ["", '"x": 1, '])

@@ -76,7 +76,7 @@ def test_whole_numbers_without_a_header() -> None:
         ",".join(map(str, [*row, top, label]))
         for row, top, label in zip(LOGITS.tolist(), TOP, LABELS, strict=True)
     ).encode()
-    classed(data, "a.txt", **asked(data).answers[0].change)
+    classed(data, "a.txt", **question_of(data).answers[0].change)
 
 
 def test_the_prediction_is_not_the_label_although_its_name_is_in_the_headings() -> None:
@@ -87,7 +87,7 @@ def test_the_prediction_is_not_the_label_although_its_name_is_in_the_headings() 
 # What is asked -------------------------------------------------------------------------------
 
 
-def asked(data: bytes) -> Question:
+def question_of(data: bytes) -> Question:
     with pytest.raises(Question) as caught:
         read("a.csv", data)
     assert len(str(caught.value)) <= 600
@@ -128,7 +128,7 @@ def families(first: str, second: str, values: Any) -> dict[str, Any]:
 def test_two_families_are_asked_about(first: str, second: str) -> None:
     other = softmax(LOGITS / 2) if "logit" not in second else LOGITS / 2
     data = table(**families(first, second, other), label=CLASSES[LABELS])
-    answers = asked(data).answers
+    answers = question_of(data).answers
     assert len(answers) >= 2
     own = {first.format(name) for name in CLASSES}
     (change,) = (
@@ -141,7 +141,7 @@ def test_two_families_are_asked_about(first: str, second: str) -> None:
 def test_numbered_families_are_asked_about() -> None:
     columns = {f"m{j}_p{k}": softmax(LOGITS / (j + 1))[:, k] for j in range(2) for k in range(3)}
     data = table(label=LABELS, **columns)
-    classed(data, **asked(data).answers[0].change)
+    classed(data, **question_of(data).answers[0].change)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_a_score_that_only_looks_like_class_0(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "said"),
+    ("name", "values", "text"),
     [
         ("count", AGES, True), ("Freq", AGES, True), ("sample_weight", AGES / 10, True),
         ("weight", 60 + 10 * SCORE, False), ("count", np.full(N, 3), False), ("age", AGES, False),
     ],
 )  # fmt: skip
-def test_each_row_counts_once(name: str, values: Any, said: bool) -> None:  # noqa: FBT001
+def test_each_row_counts_once(name: str, values: Any, text: bool) -> None:  # noqa: FBT001
     upload = scored(table(prob=SCORE, label=OUTCOME, **{name: values}))
-    assert any("each row counts once" in doubt for doubt in upload.doubts) == said
+    assert any("each row counts once" in doubt for doubt in upload.doubts) == text

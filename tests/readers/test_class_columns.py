@@ -237,8 +237,8 @@ def test_logits_beside_their_softmax() -> None:
 @pytest.mark.parametrize("values", [PROBABILITIES, LOGITS.astype(np.float64)])
 def test_labels_within_the_array(place: int, values: Array) -> None:
     upload = read("a.npy", npy(np.insert(values, place, LABELS, axis=1)))
-    said = are(upload, values=None if values is PROBABILITIES else values)
-    assert "The labels are a column of the array" in said
+    text = are(upload, values=None if values is PROBABILITIES else values)
+    assert "The labels are a column of the array" in text
 
 
 def test_a_column_of_zeros_within_the_array_is_no_label() -> None:

@@ -23,7 +23,7 @@ from tests.readers.files import (
     combine,
     combined,
     csv_of,
-    held,
+    file_of,
     npy,
     npz,
 )
@@ -38,7 +38,7 @@ SHUFFLED = [(N + 2 - k) % N for k in range(N)]
 
 
 def table(name: str, logits: Array, labels: Array) -> Given:
-    return held(name, csv_of(logits, labels, header=HEADER))
+    return file_of(name, csv_of(logits, labels, header=HEADER))
 
 
 def lines(header: str, *columns: Array | Sequence[object]) -> bytes:
@@ -47,12 +47,12 @@ def lines(header: str, *columns: Array | Sequence[object]) -> bytes:
 
 
 def values_of(header: str, *columns: Sequence[object]) -> Given:
-    return held("p.csv", lines(f"{header},{','.join(CLASSES)}", *columns, *LOGITS.T.tolist()))
+    return file_of("p.csv", lines(f"{header},{','.join(CLASSES)}", *columns, *LOGITS.T.tolist()))
 
 
 def labels_of(header: str, *columns: Sequence[object], order: Sequence[int]) -> Given:
     ordered = [[column[k] for k in order] for column in (*columns, TEXTS)]
-    return held("y.csv", lines(f"{header},label", *ordered))
+    return file_of("y.csv", lines(f"{header},label", *ordered))
 
 
 def same(rows: object, logits: Array, labels: Array) -> None:
@@ -73,7 +73,7 @@ def both(upload: Upload) -> None:
 @pytest.mark.parametrize("turned", [1, -1])
 def test_values_and_labels_in_either_order(labels: Array, turned: int) -> None:
     given = [npy(LOGITS), npy(labels)][::turned]
-    upload = combine([held("a.npy", given[0]), held("b.npy", given[1])])
+    upload = combine([file_of("a.npy", given[0]), file_of("b.npy", given[1])])
     same(upload.rows, LOGITS, LABELS)
     digests = "".join(hashlib.sha256(data).hexdigest() for data in given)
     assert upload.digest == hashlib.sha256(digests.encode()).hexdigest()
@@ -108,7 +108,7 @@ def test_rows_that_are_in_one_file_only_are_asked_about() -> None:
         combine(given)
     (answer,) = caught.value.answers
     assert answer.change == {"leave_out": True}
-    upload = combine([*given[:1], held(*given[1][:2], leave_out=True)])
+    upload = combine([*given[:1], file_of(*given[1][:2], leave_out=True)])
     kept = [k for k in range(N) if k != 3]
     same(upload.rows, LOGITS[kept], LABELS[kept])
     assert any("1 of 40 rows" in repair for repair in upload.repairs)
@@ -119,7 +119,7 @@ def test_rows_that_cannot_be_matched() -> None:
     with pytest.raises(FileError, match="1 id occurs more than once in"):
         combine([values_of("id", twice), labels_of("id", twice, order=range(N - 1, -1, -1))])
     with pytest.raises(FileError, match="40 and 39 rows"):
-        combine([held("a.npy", npy(LOGITS)), held("b.npy", npy(LABELS[:-1]))])
+        combine([file_of("a.npy", npy(LOGITS)), file_of("b.npy", npy(LABELS[:-1]))])
     site = [("north", "south", "east")[k % 3] for k in range(N)]
     upload = combine([values_of("site", site), labels_of("site", site, order=SWAPPED)])
     assert any('"site" differs between the files' in doubt for doubt in upload.doubts)
@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_matched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "said"),
+    ("first", "second", "text"),
     [
         (np.arange(N), np.arange(N) + 500, "0 of 40 ids are in both files"),
         (np.arange(N), np.where(np.arange(N) % 4, np.arange(N) + 500, np.arange(N)), "10 of 40"),
@@ -139,9 +139,9 @@ def test_rows_that_cannot_be_matched() -> None:
         (np.maximum(np.arange(N) * 3, 9), np.arange(N) * 3, '1 id occurs more than once in "p"'),
     ],
 )
-def test_ids_that_are_of_other_rows(first: Array, second: Array, said: str) -> None:
+def test_ids_that_are_of_other_rows(first: Array, second: Array, text: str) -> None:
     files = [values_of("id", first.tolist()), labels_of("id", second.tolist(), order=range(N))]
-    with pytest.raises(FileError, match=said):
+    with pytest.raises(FileError, match=text):
         combine(files)
 
 
@@ -196,7 +196,7 @@ def test_two_columns_name_the_rows_together(n_scored: int) -> None:
     """Patients have five visits each, so that neither column names a row by itself."""
     patients, visits = [f"p{k // 5}" for k in range(N)], [k % 5 + 1 for k in range(N)]
     scored = (patients[:n_scored], visits[:n_scored], *LOGITS[:n_scored].T.tolist())
-    values = held("p.csv", lines(f"patient,visit,{','.join(CLASSES)}", *scored))
+    values = file_of("p.csv", lines(f"patient,visit,{','.join(CLASSES)}", *scored))
     files = [values, labels_of("patient,visit", patients, visits, order=SHUFFLED)]
     if n_scored < N:
         with pytest.raises(Question, match=r'4 of 40 rows of "y" .*by column "patient" with "vis'):
@@ -218,7 +218,7 @@ def test_ids_in_another_order_that_name_no_row_are_refused() -> None:
 
 def test_a_third_file_of_the_same_ids_adds_columns_to_group_by() -> None:
     wards = ["a", "b"] * (N // 2)
-    third = held(
+    third = file_of(
         "demo.csv", lines("id,ward", [NAMES[k] for k in SWAPPED], [wards[k] for k in SWAPPED])
     )
     files = [values_of("id", NAMES), labels_of("id", NAMES, order=SHUFFLED), third]
@@ -226,15 +226,15 @@ def test_a_third_file_of_the_same_ids_adds_columns_to_group_by() -> None:
     same(upload.rows, LOGITS, LABELS)
     ward = upload.columns["rows"]["ward"]
     assert [(ward.categories or ())[k] for k in ward.values] == wards
-    files[2] = held("demo.csv", lines("ward", wards))
+    files[2] = file_of("demo.csv", lines("ward", wards))
     with pytest.raises(FileError, match="3 files of other columns each"):
         combine(files)
 
 
 def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None:
-    values = held("p.parquet", parquet({name: LOGITS[:, k] for k, name in enumerate(CLASSES)}))
+    values = file_of("p.parquet", parquet({name: LOGITS[:, k] for k, name in enumerate(CLASSES)}))
     labels = {"label": LABELS[SHUFFLED], "__index_level_0__": SHUFFLED}
-    same(combine([values, held("y.parquet", parquet(labels))]).rows, LOGITS, LABELS)
+    same(combine([values, file_of("y.parquet", parquet(labels))]).rows, LOGITS, LABELS)
     upload = combine([values, labels_of("id", range(N), order=SHUFFLED)])
     same(upload.rows, LOGITS, LABELS[SHUFFLED])
     assert any('"id" of "y" counts rows in another order' in doubt for doubt in upload.doubts)
@@ -243,12 +243,12 @@ def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None
 def test_a_first_label_that_looks_like_a_header() -> None:
     for first in ("", "animal\n"):
         upload = combine(
-            [values_of("n", NAMES), held("y.txt", (first + "\n".join(TEXTS)).encode())]
+            [values_of("n", NAMES), file_of("y.txt", (first + "\n".join(TEXTS)).encode())]
         )
         same(upload.rows, LOGITS, LABELS)
     with pytest.raises(FileError, match="40 and 39 rows"):
         combine(
-            [values_of("n", NAMES), held("y.txt", ("animal\n" + "\n".join(TEXTS[1:])).encode())]
+            [values_of("n", NAMES), file_of("y.txt", ("animal\n" + "\n".join(TEXTS[1:])).encode())]
         )
 
 
@@ -279,7 +279,7 @@ def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> 
     if why == "as chosen":
         with pytest.raises(Question, match="have the same columns"):
             combine(files)
-        files[0] = held(*files[0][:2], together=("sets",))
+        files[0] = file_of(*files[0][:2], together=("sets",))
     upload = combine(files)
     both(upload)
     assert f"({why})" in upload.notes[0]
@@ -293,8 +293,8 @@ def test_labels_and_choices_hold_for_both_sets() -> None:
     upload = combine([table("val.csv", LOGITS, LABELS + 1), table("test.csv", LOGITS[:3], few)])
     same(upload.test, LOGITS[:3], few - 1)
     name, data, _ = table("val.csv", LOGITS, LABELS)
-    upload = combine([held(name, data, values="logits"), table("test.csv", LOGITS_TEST, LABELS)])
-    assert any("said so" in said for said in upload.notes)
+    upload = combine([file_of(name, data, values="logits"), table("test.csv", LOGITS_TEST, LABELS)])
+    assert any("said so" in text for text in upload.notes)
 
 
 @pytest.mark.parametrize("labels", [TEXTS, LABELS])
@@ -302,17 +302,17 @@ def test_class_columns_in_another_order(labels: Sequence[object]) -> None:
     def whole(name: str, order: Sequence[int], turned: int) -> Given:
         columns = [LOGITS[::turned, k].tolist() for k in order]
         names = ",".join(CLASSES[k] for k in order)
-        return held(name, lines(f"{names},label", *columns, list(labels)[::turned]))
+        return file_of(name, lines(f"{names},label", *columns, list(labels)[::turned]))
 
     both(combine([whole("val.csv", range(4), 1), whole("test.csv", (2, 0, 3, 1), -1)]))
 
 
 def test_sets_of_other_columns_are_read_each_on_its_own() -> None:
-    odd = held("test.csv", lines("a,b,c,d,truth", *LOGITS_TEST.T.tolist(), LABELS_TEST))
+    odd = file_of("test.csv", lines("a,b,c,d,truth", *LOGITS_TEST.T.tolist(), LABELS_TEST))
     upload = combine([table("val.csv", LOGITS, LABELS), odd])
     both(upload)
     assert any("call their scores differently" in doubt for doubt in upload.doubts)
-    events = held("test.csv", lines("confidence,correct", [0.5, 0.9, 0.8], [1, 0, 1]))
+    events = file_of("test.csv", lines("confidence,correct", [0.5, 0.9, 0.8], [1, 0, 1]))
     with pytest.raises(FileError, match="one layout"):
         combine([table("val.csv", LOGITS, LABELS), events])
 
@@ -328,7 +328,7 @@ WORDS = [("no", "yes")[k] for k in CAME]
 def test_scores_of_other_classes_are_refused(one: str, other: str) -> None:
     scores = {"prob_no": 1 - RISKS}
     files = [
-        held(name, lines(f"{heading},label", scores.get(heading, RISKS).tolist(), WORDS))
+        file_of(name, lines(f"{heading},label", scores.get(heading, RISKS).tolist(), WORDS))
         for name, heading in (("cal.csv", one), ("test.csv", other))
     ]
     with pytest.raises(FileError, match=r'scores of "(yes|no)" in one file and of "(yes|no)"'):
@@ -337,7 +337,7 @@ def test_scores_of_other_classes_are_refused(one: str, other: str) -> None:
 
 def test_scores_of_the_same_class_are_read() -> None:
     given = [("cal.csv", "prob_yes"), ("test.csv", "score")]
-    upload = combine([held(n, lines(f"{h},label", RISKS.tolist(), WORDS)) for n, h in given])
+    upload = combine([file_of(n, lines(f"{h},label", RISKS.tolist(), WORDS)) for n, h in given])
     assert isinstance(upload.test, LogitSet)
     np.testing.assert_allclose(upload.test.probabilities[:, 1], RISKS)
     assert upload.test.labels.tolist() == CAME.tolist()
@@ -347,7 +347,7 @@ def test_scores_of_the_same_class_are_read() -> None:
 def test_one_output_beside_one_hot_labels_is_the_score_of_the_second_class(order: int) -> None:
     """As Keras predicts and encodes two classes, in two files as in one archive."""
     hot = np.eye(2)[CAME]
-    files = [held("pred.npy", npy(RISKS[:, np.newaxis])), held("run_y_test.npy", npy(hot))]
+    files = [file_of("pred.npy", npy(RISKS[:, np.newaxis])), file_of("run_y_test.npy", npy(hot))]
     upload = combine(files[::order])
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_allclose(upload.rows.probabilities[:, 1], RISKS)
@@ -361,7 +361,7 @@ FEWER = (LOGITS, LABELS, LOGITS_TEST[:30], LABELS_TEST[:30])
 
 
 def arrays_of(names: Sequence[str], arrays: Sequence[Array], order: Sequence[int]) -> list[Given]:
-    made = [held(f"{n}.npy", npy(array)) for n, array in zip(names, arrays, strict=True)]
+    made = [file_of(f"{n}.npy", npy(array)) for n, array in zip(names, arrays, strict=True)]
     return [made[k] for k in order]
 
 
@@ -387,7 +387,7 @@ def test_four_are_paired_by_name(
         else:
             with pytest.raises(Question, match="have the same columns"):
                 combine(files)
-        files[0] = held(*files[0][:2], together=("sets", *(f"{name}.npy" for name in names[:2])))
+        files[0] = file_of(*files[0][:2], together=("sets", *(f"{name}.npy" for name in names[:2])))
     upload = combine(files)
     same(upload.calibration, *arrays[:2])
     same(upload.test, *arrays[2:])
@@ -404,7 +404,7 @@ def test_four_are_paired_by_name(
 def test_four_are_paired_by_row_counts_or_asked_about(names: Sequence[str]) -> None:
     fewer = arrays_of(names, FEWER, (0, 1, 3, 2))
     if names[0] == "a" and names[1] == "b":
-        fewer[0] = held(*fewer[0][:2], together=("sets",))
+        fewer[0] = file_of(*fewer[0][:2], together=("sets",))
     upload = combine(fewer)
     same(upload.calibration, *FEWER[:2])
     same(upload.test, *FEWER[2:])
@@ -414,7 +414,7 @@ def test_four_are_paired_by_row_counts_or_asked_about(names: Sequence[str]) -> N
     assert "67.5" in likely.why
     assert likely.change == {"together": ("sets", f"{names[0]}.npy", f"{names[1]}.npy")}
     given = arrays_of(names, FOUR, (0, 1, 3, 2))
-    both(combine([*given[:3], held(*given[3][:2], **likely.change)]))
+    both(combine([*given[:3], file_of(*given[3][:2], **likely.change)]))
     assert other.change != likely.change
 
 
@@ -425,18 +425,18 @@ def test_training_files_beside_both_sets_are_left_out(without: Sequence[str]) ->
         "train_y": LABELS[:5], "val_y": LABELS, "test_y": LABELS_TEST,
     }  # fmt: skip
     kept = {name: array for name, array in arrays.items() if name not in without}
-    upload = combine([held(f"{name}.npy", npy(array)) for name, array in kept.items()])
+    upload = combine([file_of(f"{name}.npy", npy(array)) for name, array in kept.items()])
     both(upload)
-    assert any(said.startswith("Left out as a training set") for said in upload.repairs)
+    assert any(text.startswith("Left out as a training set") for text in upload.repairs)
     lacking = {name: array for name, array in kept.items() if name != "val_y"}
     with pytest.raises(FileError, match="calibration set: no labels"):
-        combine([held(f"{name}.npy", npy(array)) for name, array in lacking.items()])
+        combine([file_of(f"{name}.npy", npy(array)) for name, array in lacking.items()])
 
 
 def test_an_archive_of_two_sets_stands_alone() -> None:
     two = npz(val_logits=LOGITS, val_y=LABELS, test_logits=LOGITS, test_y=LABELS)
     with pytest.raises(FileError, match="two sets, and other files"):
-        combine([held("a.npz", two), held("b.npz", two)])
+        combine([file_of("a.npz", two), file_of("b.npz", two)])
 
 
 PREDICTED = PROBABILITIES.argmax(axis=1)
@@ -453,7 +453,7 @@ TOP_FILES = {
 @pytest.mark.parametrize("name", ["p.csv", "p.json", "p.npz"])
 @pytest.mark.parametrize("other", ["y.csv", "y.txt", "y.npy"])
 def test_top_one_scores_beside_the_true_labels(name: str, other: str) -> None:
-    rows = combine([held(other, TOP_FILES[other]), held(name, TOP_FILES[name])]).rows
+    rows = combine([file_of(other, TOP_FILES[other]), file_of(name, TOP_FILES[name])]).rows
     assert isinstance(rows, EventScores)
     np.testing.assert_array_equal(rows.hits, PREDICTED == LABELS)
     np.testing.assert_array_equal(rows.scores, TOPS)
@@ -464,14 +464,15 @@ def test_top_one_scores_of_named_rows_and_of_two_sets() -> None:
     top = lines(
         "id,predicted,confidence,site", NAMES, words, TOPS.tolist(), [k % 2 for k in LABELS]
     )
-    upload = combine([held("p.csv", top), labels_of("id", NAMES, order=SHUFFLED)])
+    upload = combine([file_of("p.csv", top), labels_of("id", NAMES, order=SHUFFLED)])
     assert isinstance(upload.rows, EventScores)
     np.testing.assert_array_equal(upload.rows.hits, PREDICTED == LABELS)
     np.testing.assert_array_equal(upload.columns["rows"]["site"].values, LABELS % 2)
     files = [
-        held("val_p.csv", TOP_FILES["p.csv"]), held("val_y.npy", npy(LABELS)),
-        held("test_p.csv", TOP_FILES["p.csv"].replace(b"pred,confidence", b"top1_class,top1_prob")),
-        held("test_y.npy", npy(LABELS)),
+        file_of("val_p.csv", TOP_FILES["p.csv"]), file_of("val_y.npy", npy(LABELS)),
+        file_of("test_p.csv",
+                TOP_FILES["p.csv"].replace(b"pred,confidence", b"top1_class,top1_prob")),
+        file_of("test_y.npy", npy(LABELS)),
     ]  # fmt: skip
     for rows in combine(files).sets.values():
         assert isinstance(rows, EventScores)
@@ -486,14 +487,14 @@ def test_a_file_called_test_is_the_test_set_beside_a_holdout(order: int) -> None
 
 def test_scores_of_one_class_beside_one_hot_labels() -> None:
     hot = np.eye(2)[(LABELS == 1).astype(int)]
-    rows = combine([held("s.npy", npy(PROBABILITIES[:, 1])), held("y.npy", npy(hot))]).rows
+    rows = combine([file_of("s.npy", npy(PROBABILITIES[:, 1])), file_of("y.npy", npy(hot))]).rows
     assert isinstance(rows, LogitSet)
     np.testing.assert_array_equal(rows.labels, LABELS == 1)
 
 
 def test_one_hot_labels_alone_are_labels() -> None:
     hot = npz(labels=np.eye(4)[LABELS])
-    same(combine([held("y.npz", hot), held("p.npy", npy(LOGITS))]).rows, LOGITS, LABELS)
+    same(combine([file_of("y.npz", hot), file_of("p.npy", npy(LOGITS))]).rows, LOGITS, LABELS)
 
 
 # Lists of those with the event, and truth under the name of the score -----------------------------
@@ -511,7 +512,8 @@ def test_a_list_of_those_with_the_event(more: Mapping[str, Sequence[object]]) ->
 
     def read_with(listed: bytes, **options: object) -> Upload:
         return combine([
-            held("scores.csv", lines("id,risk", names, RISK), **options), held("d.csv", listed)
+            file_of("scores.csv", lines("id,risk", names, RISK), **options),
+            file_of("d.csv", listed),
         ])  # fmt: skip
 
     with pytest.raises(Question, match=f'{len(DIED)} of 40 rows are in "d", by column') as caught:
@@ -522,7 +524,7 @@ def test_a_list_of_those_with_the_event(more: Mapping[str, Sequence[object]]) ->
     rows = next(iter(upload.sets.values()))
     assert isinstance(rows, LogitSet)
     assert np.flatnonzero(rows.labels).tolist() == DIED
-    assert any(f"{N - len(DIED)} count as without the event" in said for said in upload.repairs)
+    assert any(f"{N - len(DIED)} count as without the event" in text for text in upload.repairs)
     assert second.change == {"leave_out": True}
     two = lines("id,died", [names[k] for k in DIED], [k % 2 for k in DIED])
     with pytest.raises(Question, match="Leave out the rows that are in one file only"):
@@ -533,8 +535,8 @@ def test_scores_and_the_truth_in_columns_of_one_name() -> None:
     """They are no two models, nor parts of one table."""
     toxic = [int(k in DIED) for k in SHUFFLED]
     upload = combine([
-        held("a.csv", lines("id,toxic", NUMBERS, RISK)),
-        held("b.csv", lines("id,toxic", [NUMBERS[k] for k in SHUFFLED], toxic)),
+        file_of("a.csv", lines("id,toxic", NUMBERS, RISK)),
+        file_of("b.csv", lines("id,toxic", [NUMBERS[k] for k in SHUFFLED], toxic)),
     ])  # fmt: skip
     rows = next(iter(upload.sets.values()))
     assert isinstance(rows, LogitSet)

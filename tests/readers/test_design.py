@@ -48,8 +48,8 @@ def test_a_number_of_rows_is_so_many_rows() -> None:
     for name, column in repeated.columns["rows"].items():
         assert upload.columns["rows"][name].values.tolist() == column.values.tolist()
     assert row_numbers(upload)["rows"].tolist() == (places + 2).tolist()
-    said = f'Column "n" counts equal rows: {N} rows of the file stand for {COUNTS.sum():,}.'
-    assert said in upload.notes
+    text = f'Column "n" counts equal rows: {N} rows of the file stand for {COUNTS.sum():,}.'
+    assert text in upload.notes
 
 
 def test_events_of_trials_are_rows_with_the_event_and_without() -> None:
@@ -83,7 +83,7 @@ def test_sampling_weights_and_clusters_go_with_the_rows() -> None:
     known = audit(P[some], Y[some], sample_weight=sampling_weights(weights[some]),
                   clusters=PATIENTS[some])  # fmt: skip
     assert audit(rows).test.compare("ece").before == known.test.compare("ece").before
-    assert any(said.startswith('Column "sample_weight" holds sampling') for said in upload.notes)
+    assert any(text.startswith('Column "sample_weight" holds sampling') for text in upload.notes)
     belongs = f'Rows of the same "patient_id" belong together: {some.sum()} rows of 40.'
     assert belongs in upload.notes
 
@@ -114,8 +114,8 @@ def test_both_are_proposed_until_the_user_says() -> None:
 )
 def test_whole_numbers_that_are_called_so_are_rows_first(name: str) -> None:
     proposals = read("x.csv", csv(risk=P, died=Y, **{name: COUNTS})).proposals
-    said = [one.label for one in proposals[0].question.answers]
-    assert said == ["Number of rows", "Sampling weight", "No weight"]
+    texts = [one.label for one in proposals[0].question.answers]
+    assert texts == ["Number of rows", "Sampling weight", "No weight"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.readers.files import Array, headed, npz
 N, K = 1200, 3
 
 
-def made(seed: int, n_rows: int = N, n_classes: int = K) -> tuple[Array, Array]:
+def draw_table(seed: int, n_rows: int = N, n_classes: int = K) -> tuple[Array, Array]:
     """Draw logits and labels that fit them."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n_rows, n_classes)) * 1.5
@@ -31,8 +31,8 @@ def softmax(logits: Array) -> Array:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-LOGITS, LABELS = made(1)
-TEST_LOGITS, TEST_LABELS = made(2)
+LOGITS, LABELS = draw_table(1)
+TEST_LOGITS, TEST_LABELS = draw_table(2)
 
 
 def one(logits: Array = LOGITS, labels: Array = LABELS, **choices: object) -> Upload:
@@ -142,12 +142,12 @@ def test_a_prediction_that_equals_the_label_or_is_of_other_columns() -> None:
         assert read("a.csv", headed(heads, *columns)).doubts == ()
         few = LABELS < 2  # a prediction that no label is
         some = headed(heads, *(column[few] for column in columns))
-        assert not any("likeliest" in said for said in read("a.csv", some).doubts)
+        assert not any("likeliest" in text for text in read("a.csv", some).doubts)
     two_columns = headed("p1,p0,y,pred", SCORES, 1 - SCORES, TRUTH, (SCORES > 0.5).astype(int))
     assert read("a.csv", two_columns).doubts == ()
     swapped = LOGITS[:, [1, 0, 2]]
-    said = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f}% of the rows"
-    assert said in with_column("pred_label", best, logits=swapped).doubts[0]
+    text = f"likeliest class in {100 * np.mean(swapped.argmax(axis=1) == best):.1f}% of the rows"
+    assert text in with_column("pred_label", best, logits=swapped).doubts[0]
 
 
 def test_labels_from_one_without_the_last_class() -> None:
@@ -169,19 +169,19 @@ SCORES = 1 / (1 + np.exp(-(RNG.normal(size=M) + np.where(TRUTH, 1.5, -1.5))))
 
 
 def of_turned(upload: Upload) -> list[str]:
-    return [said for said in upload.doubts if "AUC" in said]
+    return [text for text in upload.doubts if "AUC" in text]
 
 
 def test_a_score_of_the_other_class_is_doubted() -> None:
     for scores in (SCORES, RNG.permutation(SCORES), np.full(M, 0.3)):
         assert of_turned(read("a.csv", headed("score,label", scores, TRUTH), event="1")) == []
-    (said,) = of_turned(read("a.csv", headed("score,label", 1 - SCORES, TRUTH), event="1"))
+    (text,) = of_turned(read("a.csv", headed("score,label", 1 - SCORES, TRUTH), event="1"))
     pairs = (1 - SCORES)[TRUTH == 1][:, np.newaxis] - (1 - SCORES)[TRUTH == 0]
-    assert f"(AUC {np.mean(pairs > 0) + np.mean(pairs == 0) / 2:.2f}; 0.5 is chance)" in said
-    assert said.endswith("choose that one as the event.")
+    assert f"(AUC {np.mean(pairs > 0) + np.mean(pairs == 0) / 2:.2f}; 0.5 is chance)" in text
+    assert text.endswith("choose that one as the event.")
     assert of_turned(read("a.csv", headed("score,label", 1 - SCORES, TRUTH), event="0")) == []
-    (said,) = of_turned(one(np.column_stack([SCORES, 1 - SCORES]), TRUTH))
-    assert said.endswith("or the columns are in the other order.")
+    (text,) = of_turned(one(np.column_stack([SCORES, 1 - SCORES]), TRUTH))
+    assert text.endswith("or the columns are in the other order.")
 
 
 def test_scores_that_are_low_where_the_prediction_is_right_are_doubted() -> None:
@@ -197,7 +197,7 @@ def test_scores_that_are_low_where_the_prediction_is_right_are_doubted() -> None
 
 def test_values_that_are_whole_or_nearly() -> None:
     hard = np.eye(2)[LOGITS[:, :2].argmax(axis=1)]
-    assert any("decisions and no prob" in said for said in one(hard, np.minimum(LABELS, 1)).doubts)
+    assert any("decisions and no prob" in text for text in one(hard, np.minimum(LABELS, 1)).doubts)
     assert one(LOGITS.round(1)).doubts == ()
     assert one(LOGITS.round()).doubts == ()
     assert one(LOGITS.round(2)).doubts == ()
@@ -227,29 +227,29 @@ def test_scores_of_exactly_one() -> None:
     logits[12:60] = LOGITS[12:60]
     assert one(logits).doubts == ()
     sure = np.vstack([np.eye(K)[LABELS[:60]], softmax(LOGITS)[60:]])
-    (said,) = one(sure).doubts
-    assert "exactly 1 in 60 of 1,200 rows (5.0%): no calibrator can give those of the same" in said
+    (text,) = one(sure).doubts
+    assert "exactly 1 in 60 of 1,200 rows (5.0%): no calibrator can give those of the same" in text
 
 
 def test_scores_of_exactly_zero_are_not_called_ones() -> None:
     draws = np.random.default_rng(8)
     scores = np.r_[np.ones(18), np.zeros(1774), draws.uniform(0.02, 0.98, 208)]
     labels = np.r_[np.ones(18), np.zeros(1774), draws.random(208) < scores[1792:]].astype(int)
-    (said,) = read("a.csv", headed("p,y", scores, labels)).doubts
-    assert said == (
+    (text,) = read("a.csv", headed("p,y", scores, labels)).doubts
+    assert text == (
         "The score is exactly 1 in 18 and exactly 0 in 1,774 of 2,000 rows (89.6% together): no"
         " calibrator can give rows of equal score different scores."
     )
-    *_, said = read(
+    *_, text = read(
         "a.csv", headed("p_a,p_b,y", 1 - scores, scores, np.where(labels, "b", "a"))
     ).doubts
-    assert said.startswith("The score of class b is exactly 1 in 18 and exactly 0 in 1,774 of")
-    (said,) = read("a.csv", headed("p,y", scores[18:], labels[18:])).doubts
-    assert said.startswith("The score is exactly 0 in 1,774 of 1,982 rows (89.5%): no calibrator")
+    assert text.startswith("The score of class b is exactly 1 in 18 and exactly 0 in 1,774 of")
+    (text,) = read("a.csv", headed("p,y", scores[18:], labels[18:])).doubts
+    assert text.startswith("The score is exactly 0 in 1,774 of 1,982 rows (89.5%): no calibrator")
 
 
 @pytest.mark.parametrize(
-    ("decimals", "unit", "trees", "said"),
+    ("decimals", "unit", "trees", "text"),
     [
         (3, 1, 0, ", because the values of the file are rounded to 3 decimals:"),
         (4, 1, 0, ", because the values of the file are rounded to 4 decimals:"),
@@ -266,7 +266,7 @@ def test_scores_of_exactly_zero_are_not_called_ones() -> None:
     ],
 )
 def test_zeros_of_rounding_are_said_to_be_so(
-    decimals: int, unit: int, trees: int, said: str
+    decimals: int, unit: int, trees: int, text: str
 ) -> None:
     p = softmax(LOGITS * 2)
     first = (p[:, 0] * trees).round() / trees if trees else p[:, 0]
@@ -277,8 +277,8 @@ def test_zeros_of_rounding_are_said_to_be_so(
     n_zeros = int((values[np.arange(N), labels] == 0).sum())
     rows = "1 row" if n_zeros == 1 else f"{n_zeros:,} rows"
     doubts = " ".join(one(values, labels).doubts)
-    assert f"The true class has probability 0 in {rows}{said} the NLL is infinite" in doubts
-    assert doubts.count("decimal") == ("decimal" in said)
+    assert f"The true class has probability 0 in {rows}{text} the NLL is infinite" in doubts
+    assert doubts.count("decimal") == ("decimal" in text)
 
 
 def test_values_moved_into_the_scale_are_counted() -> None:
@@ -291,10 +291,10 @@ def test_values_moved_into_the_scale_are_counted() -> None:
         headed("confidence,correct", scores, labels),
         headed("p_0,p_1,y", 1 - scores, scores, labels),
     ):
-        (said,) = [one for one in read("a.csv", file).repairs if "outside" in one]
-        assert said == f"{moved} were moved to its ends."
+        (text,) = [one for one in read("a.csv", file).repairs if "outside" in one]
+        assert text == f"{moved} were moved to its ends."
     six = headed("p,y", np.r_[scores.round(6)[:9], 1.0000001, -1e-9], np.r_[labels[:9], 0, 1])
-    assert not any("decimal" in said for said in read("a.csv", six).doubts)
+    assert not any("decimal" in text for text in read("a.csv", six).doubts)
 
 
 @pytest.mark.parametrize("unit", [1, 100])
@@ -314,7 +314,7 @@ def test_rounded_probabilities_are_no_doubt_and_decisions_are(
 
 
 def test_a_stated_prevalence() -> None:
-    assert not one(*made(7, n_classes=2), prevalence=0.02).doubts  # it moves the scores
+    assert not one(*draw_table(7, n_classes=2), prevalence=0.02).doubts  # it moves the scores
     assert "held against nothing" in one(prevalence=0.02).doubts[0]
 
 
@@ -328,15 +328,15 @@ def test_too_few_rows(n_rows: int) -> None:
         assert doubts == ()
     else:
         assert gap > 0.1
-        said = f"With {n_rows} rows, scores that are all off by less than {100 * gap:.1f} percen"
-        assert doubts[-1].startswith(said)
+        text = f"With {n_rows} rows, scores that are all off by less than {100 * gap:.1f} percen"
+        assert doubts[-1].startswith(text)
         assert "larger ones in the half that is evaluated" in doubts[-1]
         halves = (logits[::2], labels[::2]), (logits[1::2], labels[1::2])
         assert not any("in the half" in doubt for doubt in two(*halves).doubts)
 
 
 def test_too_few_events() -> None:
-    logits, labels = made(9, n_classes=2)
+    logits, labels = draw_table(9, n_classes=2)
     labels[:] = logits.argmax(axis=1)
     labels[[4, 8, 90]] = 1 - labels[[4, 8, 90]]
     assert "Only 3 of 1,200 rows are wrong" in one(logits, labels).doubts[-1]

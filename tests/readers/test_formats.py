@@ -17,7 +17,7 @@ from tests.readers.files import (
     PROBABILITIES,
     Array,
     combine,
-    held,
+    file_of,
     npy,
     npz,
 )
@@ -33,7 +33,7 @@ def same(rows: object, logits: Array = LOGITS, labels: Array = LABELS) -> None:
     np.testing.assert_array_equal(logit_set(rows).labels, labels)
 
 
-def said(upload: Upload) -> str:
+def text_of(upload: Upload) -> str:
     return " ".join((*upload.notes, *upload.repairs, *upload.missing))
 
 
@@ -45,7 +45,7 @@ def test_one_set(name: str) -> None:
     assert upload.repairs == upload.missing == ()
     assert upload.digest == hashlib.sha256(GOOD[name]).hexdigest()
     assert (upload.calibration, upload.test, upload.piece) == (None, None, None)
-    assert "of 40 rows have values outside 0 to 1" in said(upload)
+    assert "of 40 rows have values outside 0 to 1" in text_of(upload)
 
 
 def test_our_own_samples() -> None:
@@ -59,7 +59,7 @@ def test_our_own_samples() -> None:
     same(upload.test, LOGITS_TEST[:9], LABELS_TEST[:9])
     assert logit_set(upload.test).class_names == ("a", "<b>", "é", "=")
     assert upload.rows is None
-    assert "age cannot be used for grouping: not in both sets" in said(upload)
+    assert "age cannot be used for grouping: not in both sets" in text_of(upload)
     assert upload.split().test is upload.test
 
 
@@ -104,11 +104,11 @@ def test_python_2_strings() -> None:
 def test_minus_infinity_rules_a_class_out() -> None:
     upload = read("a.csv", b"a,b,label\n-inf,2,b\n3,-Infinity,a\n")
     assert logit_set(upload.rows).probabilities.tolist() == [[0, 1], [1, 0]]
-    assert "in 2 cells" in said(upload)
+    assert "in 2 cells" in text_of(upload)
 
 
 def test_two_sets_of_scores() -> None:
-    scores = held("val.csv", b"confidence,correct\n0.5,1\n")
+    scores = file_of("val.csv", b"confidence,correct\n0.5,1\n")
     both = combine([scores, scores])
     assert isinstance(both.split().calibration, EventScores)
     assert set(both.sets) == {"calibration", "test"}
@@ -127,6 +127,6 @@ def test_adapter_for_the_corpus() -> None:
 def test_labels_that_are_text_beside_bare_values() -> None:
     names = np.array([f"LABEL_{label}" for label in LABELS])
     for labels in (names, LABELS.astype("U2")):
-        upload = combine([held("logits.npy", npy(LOGITS)), held("labels.npy", npy(labels))])
+        upload = combine([file_of("logits.npy", npy(LOGITS)), file_of("labels.npy", npy(labels))])
         assert isinstance(upload.rows, LogitSet)
         np.testing.assert_array_equal(upload.rows.labels, LABELS)

@@ -95,7 +95,7 @@ def test_mutants_and_files_of_any_layout() -> None:
     tallies = run_apart(dict.fromkeys([*seeds(), *MAKERS], 0), EACH)
     # A library that aborts ends the process, as it would end the worker.
     faults = {name: {*tally.faults} - {"ended by signal 6"} for name, tally in tallies.items()}
-    assert {name: found for name, found in faults.items() if found} == {}
+    assert {name: result for name, result in faults.items() if result} == {}
     for name, tally in tallies.items():
         assert tally.tried == EACH, name
         assert min(tally.read, tally.refused + tally.asked) > 0, name

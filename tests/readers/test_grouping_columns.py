@@ -34,7 +34,7 @@ def cells(column: GroupingColumn) -> list[object]:
     return [column.categories[code] for code in column.values]
 
 
-def said(upload: Upload) -> str:
+def text_of(upload: Upload) -> str:
     return " ".join((*upload.notes, *upload.missing))
 
 
@@ -100,9 +100,9 @@ def test_what_is_too_much_is_left_out() -> None:
     ]
     upload = read("a.csv", "\n".join([",".join(heads), *made]).encode())
     assert upload.uses["many"] == "left out"
-    assert "Column long was left out: texts of more than 200 characters" in said(upload)
+    assert "Column long was left out: texts of more than 200 characters" in text_of(upload)
     assert list(upload.columns["rows"]) == [f"c{k}" for k in range(40)]
-    assert "Column c40 was left out: only 40 are kept" in said(upload)
+    assert "Column c40 was left out: only 40 are kept" in text_of(upload)
 
 
 @given(st.floats(0.1, 0.9), st.integers(0, 99))

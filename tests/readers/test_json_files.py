@@ -8,7 +8,17 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, read
-from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, N, combine, csv_of, held, npy
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    N,
+    combine,
+    csv_of,
+    file_of,
+    npy,
+)
 
 TABLE = LOGITS.astype(float)
 ROWS, TRUTH = TABLE.tolist(), LABELS.tolist()
@@ -83,8 +93,11 @@ def test_both_sets(value: Any) -> None:
 
 
 def test_the_same_table_as_text() -> None:
-    plain, found = read("a.csv", csv_of(TABLE, TRUTH, header=HEADER)), read("a.json", text(RECORDS))
-    assert (found.class_names, found.notes) == (plain.class_names, plain.notes)
+    plain, result = (
+        read("a.csv", csv_of(TABLE, TRUTH, header=HEADER)),
+        read("a.json", text(RECORDS)),
+    )
+    assert (result.class_names, result.notes) == (plain.class_names, plain.notes)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +128,11 @@ def test_the_likeliest_only(n_ranks: int) -> None:
 
 
 def test_lists_and_their_labels_in_two_files() -> None:
-    for labels in (held("labels.npy", npy(np.array(WORDS))), held("labels.json", text(WORDS))):
-        rows = combine([held("values.json", text(LISTS)), labels]).rows
+    for labels in (
+        file_of("labels.npy", npy(np.array(WORDS))),
+        file_of("labels.json", text(WORDS)),
+    ):
+        rows = combine([file_of("values.json", text(LISTS)), labels]).rows
         assert isinstance(rows, LogitSet)
         assert [rows.class_names[k] for k in rows.labels] == WORDS
 

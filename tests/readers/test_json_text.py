@@ -32,15 +32,15 @@ def lines(rows: list[Any], end: str = "\n") -> bytes:
 
 
 def table(data: bytes) -> dict[str, Column]:
-    found = read_json(data)
-    assert isinstance(found, FileTable)
-    return {column.name: column for column in found.columns}
+    result = read_json(data)
+    assert isinstance(result, FileTable)
+    return {column.name: column for column in result.columns}
 
 
 def arrays(data: bytes) -> dict[str, Column]:
-    found = read_json(data)
-    assert isinstance(found, Arrays)
-    return {column.name: column for column in found.arrays}
+    result = read_json(data)
+    assert isinstance(result, Arrays)
+    return {column.name: column for column in result.arrays}
 
 
 def words(column: Column) -> list[str]:
@@ -67,11 +67,11 @@ AS_TABLE = {
 
 @pytest.mark.parametrize("layout", AS_TABLE)
 def test_tables(layout: str) -> None:
-    found = table(AS_TABLE[layout])
-    assert [*found] == ["p", "q", "label"]
-    assert found["p"].values.tolist() == [0.25, 1.5, 2.0]
-    assert found["q"].values.tolist() == [0.75, -0.5, 3.0]
-    assert words(found["label"]) == WORDS
+    result = table(AS_TABLE[layout])
+    assert [*result] == ["p", "q", "label"]
+    assert result["p"].values.tolist() == [0.25, 1.5, 2.0]
+    assert result["q"].values.tolist() == [0.75, -0.5, 3.0]
+    assert words(result["label"]) == WORDS
 
 
 def test_names_of_rows_are_a_column() -> None:
@@ -83,16 +83,16 @@ def test_names_of_rows_are_a_column() -> None:
 
 
 def test_sets_of_records_are_stacked() -> None:
-    found = table(text({"val": RECORDS, "test": RECORDS[:1]}))
-    assert words(found["set"]) == ["val"] * 3 + ["test"]
-    assert found["p"].values.tolist() == [0.25, 1.5, 2.0, 0.25]
+    result = table(text({"val": RECORDS, "test": RECORDS[:1]}))
+    assert words(result["set"]) == ["val"] * 3 + ["test"]
+    assert result["p"].values.tolist() == [0.25, 1.5, 2.0, 0.25]
 
 
 def test_rows_without_a_header_have_no_names() -> None:
-    found = read_json(text(ROWS))
-    assert isinstance(found, FileTable)
-    assert not found.named
-    assert [column.name for column in found.columns] == ["column 1", "column 2", "column 3"]
+    result = read_json(text(ROWS))
+    assert isinstance(result, FileTable)
+    assert not result.named
+    assert [column.name for column in result.columns] == ["column 1", "column 2", "column 3"]
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_rows_without_a_header_have_no_names() -> None:
     ],
 )
 def test_arrays(value: Any, names: list[str]) -> None:
-    found = arrays(text(value))
-    assert [*found] == names
-    assert found[names[0]].values.tolist() == TABLE
-    assert words(found[names[-1]]) == WORDS
+    result = arrays(text(value))
+    assert [*result] == names
+    assert result[names[0]].values.tolist() == TABLE
+    assert words(result[names[-1]]) == WORDS
 
 
 def test_bare_lists_have_no_name() -> None:
@@ -119,9 +119,9 @@ def test_bare_lists_have_no_name() -> None:
 
 def test_names_of_classes_by_number_or_numbers_by_name() -> None:
     for given_names in ({"0": "cat", "1": "dog"}, {"dog": 1, "cat": 0}):
-        found = arrays(text({"logits": TABLE, "map": given_names, "loss": 0.5}))
-        assert words(found["map"]) == ["cat", "dog"]
-        assert found["loss"].unread == "a single value"
+        result = arrays(text({"logits": TABLE, "map": given_names, "loss": 0.5}))
+        assert words(result["map"]) == ["cat", "dog"]
+        assert result["loss"].unread == "a single value"
 
 
 VERTEX = [{"displayNames": ["dog", "cat"], "confidences": row[::-1]} for row in TABLE]
@@ -139,10 +139,10 @@ LISTED: dict[str, tuple[list[Any], str]] = {
 def test_lists_of_classes_give_a_column_a_class(layout: str, ending: str) -> None:
     cells, prefix = LISTED[layout]
     rows = [{"out": cell, "label": word} for cell, word in zip(cells, WORDS, strict=True)]
-    found = table(text(rows) if ending == "json" else lines(rows))
-    assert [name for name in found if name != "label"] == [f"{prefix}dog", f"{prefix}cat"]
-    assert found[f"{prefix}cat"].values.tolist() == [0.25, 1.5, 2.0]
-    assert words(found["label"]) == WORDS
+    results = table(text(rows) if ending == "json" else lines(rows))
+    assert [name for name in results if name != "label"] == [f"{prefix}dog", f"{prefix}cat"]
+    assert results[f"{prefix}cat"].values.tolist() == [0.25, 1.5, 2.0]
+    assert words(results["label"]) == WORDS
 
 
 def test_lists_of_classes_without_a_name_and_beside_labels() -> None:
@@ -151,42 +151,42 @@ def test_lists_of_classes_without_a_name_and_beside_labels() -> None:
 
 
 def test_a_class_that_a_row_lacks_is_a_blank_cell() -> None:
-    found = table(text([{"out": row} for row in (*LIKELY, LIKELY[0][:1])]))
-    np.testing.assert_array_equal(found["out.cat"].values, [0.25, 1.5, 2.0, np.nan])
-    assert found["out.cat"].odd is not None
-    assert found["out.cat"].odd.rows.tolist() == [3]
+    result = table(text([{"out": row} for row in (*LIKELY, LIKELY[0][:1])]))
+    np.testing.assert_array_equal(result["out.cat"].values, [0.25, 1.5, 2.0, np.nan])
+    assert result["out.cat"].odd is not None
+    assert result["out.cat"].odd.rows.tolist() == [3]
 
 
 def test_the_likeliest_of_many_classes_are_ranks() -> None:
     rows = [
         [{"label": f"c{k}", "score": 0.25}, {"label": f"c{k + 1}", "score": 0.5}] for k in range(4)
     ]
-    found = table(text([{"out": row} for row in rows]))
-    assert [*found] == [f"out.top{k}_{what}" for k in (1, 2) for what in ("class", "prob")]
-    assert words(found["out.top1_class"]) == ["c1", "c2", "c3", "c4"]
-    assert found["out.top2_prob"].values.tolist() == [0.25] * 4
+    result = table(text([{"out": row} for row in rows]))
+    assert [*result] == [f"out.top{k}_{what}" for k in (1, 2) for what in ("class", "prob")]
+    assert words(result["out.top1_class"]) == ["c1", "c2", "c3", "c4"]
+    assert result["out.top2_prob"].values.tolist() == [0.25] * 4
     twice = [{"out": [{"label": "a", "score": 1}] * 2}]
     assert table(text(twice))["out"].unread == "lists with the same class twice"
 
 
 @pytest.mark.parametrize("data", [text, lines])
 def test_members_that_a_record_lacks_are_blank(data: Any) -> None:
-    found = table(data([{"p": 1, "m": {"a": "x"}}, {"q": 2}, {"p": None, "q": 3}]))
-    np.testing.assert_array_equal(found["p"].values, [1, np.nan, np.nan])
-    assert words(found["m.a"]) == ["x", "", ""]
-    assert found["q"].odd is not None
-    assert found["q"].odd.rows.tolist() == [0]
+    result = table(data([{"p": 1, "m": {"a": "x"}}, {"q": 2}, {"p": None, "q": 3}]))
+    np.testing.assert_array_equal(result["p"].values, [1, np.nan, np.nan])
+    assert words(result["m.a"]) == ["x", "", ""]
+    assert result["q"].odd is not None
+    assert result["q"].odd.rows.tolist() == [0]
 
 
 @pytest.mark.parametrize("data", [text, lines])
 def test_values_of_several_kinds(data: Any) -> None:
     cells = [0.5, 1, "n/a", "2.5", "3", None, 4]
-    found = table(data([{"p": cell, "big": 2**70, "w": [1, "2"]} for cell in cells]))
-    np.testing.assert_array_equal(found["p"].values, [0.5, 1, np.nan, 2.5, 3, np.nan, 4])
-    assert found["p"].odd is not None
-    assert found["p"].odd.texts == ("n/a", "")
-    assert found["big"].values.tolist() == [2.0**70] * 7
-    assert found["w"].values.tolist() == [[1, 2]] * 7
+    result = table(data([{"p": cell, "big": 2**70, "w": [1, "2"]} for cell in cells]))
+    np.testing.assert_array_equal(result["p"].values, [0.5, 1, np.nan, 2.5, 3, np.nan, 4])
+    assert result["p"].odd is not None
+    assert result["p"].odd.texts == ("n/a", "")
+    assert result["big"].values.tolist() == [2.0**70] * 7
+    assert result["w"].values.tolist() == [[1, 2]] * 7
     mixed = table(data([{"a": 1, "m": {"b": "x"}}, {"a": [1], "m": {"b": 7}}]))
     assert mixed["a"].unread == "objects"
     assert words(mixed["m.b"]) == ["x", "7"]
@@ -278,12 +278,12 @@ VALUES = st.recursive(
 @example(value=[{}], as_lines=True)
 def test_any_value_is_read_or_refused(value: object, *, as_lines: bool) -> None:
     try:
-        found = read_json(lines([value] * 3) if as_lines else text(value))
+        result = read_json(lines([value] * 3) if as_lines else text(value))
     except FileError:
         return
-    columns = found.columns if isinstance(found, FileTable) else found.arrays
-    if isinstance(found, FileTable):
-        assert all(c.unread or len(c.values) == found.n_rows for c in columns)
+    columns = result.columns if isinstance(result, FileTable) else result.arrays
+    if isinstance(result, FileTable):
+        assert all(c.unread or len(c.values) == result.n_rows for c in columns)
     for column in columns:
         assert column.texts is None or (column.values < len(column.texts)).all()
 

@@ -9,7 +9,7 @@ import pytest
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, Question, Upload, read
 from dashboard.readers.refusal import visible
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, combine, held, npz
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, combine, file_of, npz
 
 NAMES = ["cat", "dog", "fox", "hen"]
 BEST = PROBABILITIES.argmax(axis=1)
@@ -129,11 +129,11 @@ def test_labels_in_other_letters_than_the_classes() -> None:
     heads = [*NAMES, "prediction", "label"]
     upload = read("a.csv", table(heads, *PROBABILITIES.T, texts[BEST], texts[LABELS]))
     are(upload)
-    (said,) = upload.repairs
+    (text,) = upload.repairs
     count = int((LABELS != 2).sum())
-    assert said.startswith('Labels such as "Cat" were matched to classes such as "cat", from which')
-    assert f"differ in capital letters or blanks ({count} labels)" in said
-    assert not any("The prediction in column" in said for said in upload.doubts)
+    assert text.startswith('Labels such as "Cat" were matched to classes such as "cat", from which')
+    assert f"differ in capital letters or blanks ({count} labels)" in text
+    assert not any("The prediction in column" in text for text in upload.doubts)
 
 
 HOT = [[f"is_{name}" for name in NAMES], [f"{name}_true" for name in NAMES]]
@@ -151,7 +151,7 @@ def test_one_hot_columns(heads: list[str], hot: list[str]) -> None:
         upload = read("a.csv", data)
         are(upload)
         assert upload.repairs == ("One-hot labels were turned into class numbers (40 rows).",)
-        assert not any("perhaps" in said or "decisions" in said for said in upload.doubts)
+        assert not any("perhaps" in text or "decisions" in text for text in upload.doubts)
 
 
 @pytest.mark.parametrize("before", ["is_", ""])
@@ -200,8 +200,8 @@ def test_numbered_classes_in_another_order(frame: str, first: int, counted: int)
     assert isinstance(upload.rows, LogitSet)
     assert upload.class_names == tuple(str(k + first) for k in order)
     np.testing.assert_array_equal(order[upload.rows.labels], LABELS)
-    (said,) = upload.repairs
-    assert said == "Labels were matched to the class names, which are numbers (40 labels)."
+    (text,) = upload.repairs
+    assert text == "Labels were matched to the class names, which are numbers (40 labels)."
 
 
 def test_typed_numbers_of_classes_are_followed() -> None:
@@ -261,7 +261,7 @@ def test_one_of_two_counts_from_1(first: int, other: int) -> None:
     ) as asked:
         read("a.csv", data)
     with pytest.raises(Question, match="counts from 1"):
-        combine([held("val.csv", data), held("test.csv", data)])
+        combine([file_of("val.csv", data), file_of("test.csv", data)])
     yes, no = (read("a.csv", data, **answer.change) for answer in asked.value.answers)
     np.testing.assert_array_equal(hits(yes), TRUTH == TOLD)
     assert yes.repairs[0].startswith("Classes were numbered again")
@@ -310,8 +310,8 @@ def test_classes_that_would_be_shown_alike_are_shown_apart(sign: int) -> None:
 def test_letters_of_two_alphabets_are_doubted(other: str, *, doubted: bool) -> None:
     names = np.array(["cat", "dog", other, "hen"])
     upload = read("a.csv", table([*names, "label"], *PROBABILITIES.T, names[LABELS]))
-    said = " ".join(upload.doubts)
-    assert ("(with U+0430) look the same" in said) == ("look the same" in said) == doubted
+    text = " ".join(upload.doubts)
+    assert ("(with U+0430) look the same" in text) == ("look the same" in text) == doubted
 
 
 def test_joiners_are_kept_where_they_shape_signs() -> None:

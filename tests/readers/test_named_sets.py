@@ -58,9 +58,9 @@ def test_a_column_of_any_name_tells_the_sets_apart(texts: Sequence[str], name: s
     upload = read("a.csv", table(sets, name))
     others = {"Valid"} & {*texts}
     are(upload, sets, {texts[0], *others}, {texts[1]})
-    assert any(f'"{name}"' in said and texts[0] in said for said in upload.notes)
+    assert any(f'"{name}"' in sentence and texts[0] in sentence for sentence in upload.notes)
     n_left = sum(sets.count(text) for text in texts[2:] if text not in others)
-    assert [said.split()[0] for said in upload.repairs] == ([str(n_left)] if n_left else [])
+    assert [sentence.split()[0] for sentence in upload.repairs] == ([str(n_left)] if n_left else [])
     assert upload.preview.roles[-1] == "set"
     whole = read("a.csv", table(sets, name), sets="one")
     assert whole.sets["rows"].n_samples == N
@@ -139,9 +139,9 @@ def test_the_user_may_say_that_a_column_of_two_cells_tells_the_sets(
     assert change == {"roles": ((name, "set"),)}
     upload = read("a.csv", table(sets, name), **change)
     are(upload, sets, {texts[0]}, {texts[1]})
-    said = f'Column "{name}": {texts[0]} is the calibration set, {texts[1]} the test set.'
-    assert said in upload.notes
-    assert said in proposal.question.answers[0].why
+    text = f'Column "{name}": {texts[0]} is the calibration set, {texts[1]} the test set.'
+    assert text in upload.notes
+    assert text in proposal.question.answers[0].why
     assert any("Only the order" in doubt for doubt in upload.doubts) == doubted
     assert not read("a.csv", table(sets, name), roles=((name, "group"),)).proposals
 
@@ -202,7 +202,7 @@ SETS = spread(["train", "val", "test"])
 OUT, USED = SETS.index("train"), SETS.index("val")
 
 
-def written(kind: str, row: int, cell: Any, label: Any = None) -> Upload:
+def upload_of(kind: str, row: int, cell: Any, label: Any = None) -> Upload:
     """Read the table with one cell of another kind, and perhaps another label, in a row."""
     rows: list[list[Any]] = [[*map(float, z), int(y)] for z, y in zip(LOGITS, LABELS, strict=True)]
     rows[row][1] = cell
@@ -226,12 +226,12 @@ def test_cells_of_training_rows_do_not_matter(kind: str) -> None:
     spoilt: list[tuple[Any, Any]] = [(None, None), (0.5, 17), (0.5, -100)]
     spoilt += [] if kind == "parquet" else [("n/a", None), (0.5, "")]
     for cell, label in spoilt:
-        are(written(kind, OUT, cell, label), SETS, {"val"}, {"test"})
+        are(upload_of(kind, OUT, cell, label), SETS, {"val"}, {"test"})
     row = USED + (2 if kind in ("csv", "xlsx") else 1)
     with pytest.raises(Question, match=rf"logit_1 1 \(blank\); in 1 row \(row {row}\)"):
-        written(kind, USED, None)
+        upload_of(kind, USED, None)
     with pytest.raises(FileError, match=rf"label 1 of no class .*in 1 row \(row {row}\)"):
-        written(kind, USED, 0.5, 17)
+        upload_of(kind, USED, 0.5, 17)
 
 
 # Parts of archives, pickles and JSON ----------------------------------------------------------
@@ -281,4 +281,4 @@ def test_a_further_part_is_in_neither_set(other: str, made: Any, first: bool) ->
         assert any("in 80 of 90 rows" in doubt for doubt in upload.doubts)
         upload = read("a.json", json.dumps(whole).encode(), roles=(("set", "set"),))
     assert [rows.n_samples for rows in upload.sets.values()] == [40, 40]
-    assert any(other in said for said in (*upload.notes, *upload.repairs)) or other == "train"
+    assert any(other in text for text in (*upload.notes, *upload.repairs)) or other == "train"

@@ -522,8 +522,8 @@ def _of_weka(end: str) -> bytes:
     for k, (p, y) in enumerate(zip(RISK, Y, strict=True)):
         yes = int(p > 0.5)
         shares = [f"{'*' * (yes == c)}{round(abs(1 - c - p), 4)}" for c in (0, 1)]
-        said = f"{1 + y}:{'ny'[y]},{1 + yes}:{'ny'[yes]},{'+' * (y != yes)}"
-        lines.append(f"{k + 1},{said},{','.join(shares)}")
+        text = f"{1 + y}:{'ny'[y]},{1 + yes}:{'ny'[yes]},{'+' * (y != yes)}"
+        lines.append(f"{k + 1},{text},{','.join(shares)}")
     return "\n".join(lines).encode()
 
 
@@ -626,10 +626,10 @@ _SAME = [Y[k] for k in _AGAIN]
 
 
 def _together(
-    name: str, make: Callable[[], bytes], said: str, *, groups: tuple[str, ...] = (), rows: int = N
+    name: str, make: Callable[[], bytes], text: str, *, groups: tuple[str, ...] = (), rows: int = N
 ) -> Case:
-    silent = "" if said else "independent"
-    expect = Expect(rows=rows, says=(said,), groups=groups, never=silent or "(?!)")
+    silent = "" if text else "independent"
+    expect = Expect(rows=rows, says=(text,), groups=groups, never=silent or "(?!)")
     return Case("rows that belong together", name, make, expect)
 
 
@@ -759,8 +759,8 @@ def _labels(
     return Case("several labels", name, lambda: make(columns), expect)
 
 
-def _pairs(truth: str, said: str, *, in_turn: bool = False) -> Columns:
-    both = [{truth.format(k): _HAS[k], said.format(k): _SAID[k]} for k in _LABELS]
+def _pairs(truth: str, text: str, *, in_turn: bool = False) -> Columns:
+    both = [{truth.format(k): _HAS[k], text.format(k): _SAID[k]} for k in _LABELS]
     if in_turn:
         return {name: cells for pair in both for name, cells in pair.items()}
     return {n: pair[n] for first in (0, 1) for pair in both for n in [[*pair][first]]}
@@ -932,9 +932,9 @@ def _weighed(
     name: str, make: Any = csv, ending: str = "csv", cells: Sequence[float] = _SIZES * 3
 ) -> Case:
     columns: Columns = {"p": RISK, "y": Y, name: cells}
-    said = (f'"{name}" is not used as a weight: each row counts once',)
+    texts = (f'"{name}" is not used as a weight: each row counts once',)
     return _other(
-        f"weight-{name}.{ending}", columns, make=make, events=EVENTS, score="p", says=said
+        f"weight-{name}.{ending}", columns, make=make, events=EVENTS, score="p", says=texts
     )
 
 
@@ -1104,9 +1104,9 @@ def test_nothing_goes_wrong_in_silence(case: Case) -> None:
     hits = rows.labels == rows.n_classes - 1 if isinstance(rows, LogitSet) else rows.hits
     assert expect.events is None or int(np.sum(hits)) == expect.events
     assert not expect.score or score_of(outcome) == expect.score
-    said = (*outcome.notes, *outcome.repairs, *outcome.doubts, *outcome.missing)
+    texts = (*outcome.notes, *outcome.repairs, *outcome.doubts, *outcome.missing)
     for pattern in expect.says:
-        assert re.search(pattern, " ".join(said)), said
-    assert not re.search(expect.never, " ".join(said)), said
+        assert re.search(pattern, " ".join(texts)), texts
+    assert not re.search(expect.never, " ".join(texts)), texts
     if expect.groups is not None:
         assert tuple(outcome.columns["rows"]) == expect.groups

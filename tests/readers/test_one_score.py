@@ -24,7 +24,7 @@ def is_risk(upload: Upload, risk: Array = RISK) -> None:
     np.testing.assert_array_equal(upload.rows.labels, ILL)
 
 
-def asked(data: bytes, **choices: Any) -> Question:
+def question_of(data: bytes, **choices: Any) -> Question:
     with pytest.raises(Question) as caught:
         read("a.csv", data, **choices)
     return caught.value
@@ -42,7 +42,7 @@ def test_percent_beside_an_outcome(heads: str) -> None:
     is_risk(upload)
     assert "Percentages were divided by 100 in all 200 rows." in upload.repairs
     name = heads.partition(",")[0]
-    assert any(f'in percent, because "{name}"' in said for said in upload.notes)
+    assert any(f'in percent, because "{name}"' in text for text in upload.notes)
 
 
 @pytest.mark.parametrize("heads", ["linear_predictor,event", "log odds,died", "lp,outcome"])
@@ -61,16 +61,16 @@ def test_an_outcome_stands_beside_further_columns() -> None:
 @pytest.mark.parametrize("head", ["score", "risk_score"])
 def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
     data = headed(f"{head},label", PERCENT, ILL)
-    question = asked(data)
-    said = [answer.label for answer in question.answers]
-    assert said == ["Percentages", "Logits", "None of these"]
+    question = question_of(data)
+    texts = [answer.label for answer in question.answers]
+    assert texts == ["Percentages", "Logits", "None of these"]
     is_risk(read("a.csv", data, **question.answers[0].change))
 
 
 @pytest.mark.parametrize("heads", ["prob,label", "predicted_risk,outcome"])
 def test_one_number_above_1_does_not_divide_the_others_by_100(heads: str) -> None:
     data = headed(heads, [*(RISK / 20).round(6), 1.0, 5], [*ILL, 1, 1])
-    assert "(outside 0 to 1); in 1 row (row 203)" in str(asked(data))
+    assert "(outside 0 to 1); in 1 row (row 203)" in str(question_of(data))
     assert read("a.csv", data, leave_out=True).values_kind == "probabilities"
 
 
@@ -81,15 +81,15 @@ def test_one_number_above_1_does_not_divide_the_others_by_100(heads: str) -> Non
 def test_what_is_only_near_a_risk_or_a_percentage_is_asked_about(head: str) -> None:
     """The words beside it speak against a percentage."""
     data = headed(f"{head},outcome", PERCENT, ILL)
-    assert asked(data).answers
+    assert question_of(data).answers
     is_risk(read("a.csv", data, values="percentages", roles=((head, "score"),)))
 
 
 def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
     for head, likely in (("risk_pct", "Percentages"), ("lp", "Logits")):
-        question = asked(headed(f"{head},died", RISK, ILL))
-        said = [answer.label for answer in question.answers]
-        assert said == [likely, "Probabilities", "None of these"]
+        question = question_of(headed(f"{head},died", RISK, ILL))
+        texts = [answer.label for answer in question.answers]
+        assert texts == [likely, "Probabilities", "None of these"]
     is_risk(read("a.csv", headed("risk_pct,died", RISK, ILL), values="probabilities"))
     is_risk(read("a.csv", headed("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))
 
@@ -104,7 +104,7 @@ def test_the_only_column_beside_a_score_is_the_outcome() -> None:
 
 def test_an_outcome_that_falls_with_the_score_is_asked_about() -> None:
     data = headed("risk,gone", RISK, 1 - ILL)
-    first = asked(data).answers[0]
+    first = question_of(data).answers[0]
     assert first.change == {"event": "0"}
     is_risk(read("a.csv", data, **first.change))
 
@@ -126,7 +126,7 @@ def marked(count: int, mark: float, name: str = "prob") -> bytes:
 @pytest.mark.parametrize("name", ["prob", "p1"])
 def test_marks_for_missing_scores_are_asked_about(count: int, mark: float, name: str) -> None:
     data = marked(count, mark, name)
-    assert f"{count} row" in str(asked(data))
+    assert f"{count} row" in str(question_of(data))
     upload = read("a.csv", data, leave_out=True)
     assert isinstance(upload.rows, LogitSet)
     assert upload.values_kind == "probabilities"
@@ -142,14 +142,14 @@ def test_scores_of_which_many_are_within_0_to_1_are_doubted(width: float, *, dou
     upload = read("a.csv", data)
     assert upload.values_kind == "logits"
     within = f"{np.count_nonzero((z >= 0) & (z <= 1))} of 400 scores are within 0 to 1"
-    assert any(within in said for said in upload.doubts) == doubted
+    assert any(within in text for text in upload.doubts) == doubted
 
 
 @pytest.mark.parametrize("highest", [5, 10, 20])
 def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
     marks = np.arange(N) % highest + 1
     data = headed("probability,label", marks, ILL)
-    changes = [answer.change["values"] for answer in asked(data).answers]
+    changes = [answer.change["values"] for answer in question_of(data).answers]
     assert changes[:2] == ["none", "percentages"]
     with pytest.raises(FileError, match="Expected a probability for each rating"):
         read("a.csv", data, values="none")
@@ -157,9 +157,9 @@ def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
 
 
 def test_logits_that_are_called_a_probability_are_doubted() -> None:
-    said = 'The values are called "p", but some are outside 0 to 1 and were read as logits.'
-    assert said in read("a.csv", headed("p,label", 3 * ODDS, ILL)).doubts
-    assert said not in read("a.csv", headed("lp,label", 3 * ODDS, ILL)).doubts
+    text = 'The values are called "p", but some are outside 0 to 1 and were read as logits.'
+    assert text in read("a.csv", headed("p,label", 3 * ODDS, ILL)).doubts
+    assert text not in read("a.csv", headed("lp,label", 3 * ODDS, ILL)).doubts
 
 
 def test_points_that_no_heading_calls_logits_and_that_fit_none_are_asked_about() -> None:

@@ -12,8 +12,8 @@ def verdicts() -> list[Verdict]:
     return [evaluated(table) for table in ordinary()]
 
 
-def _told(verdicts: list[Verdict], *said: str) -> list[str]:
-    return [f"{v.table.name}: {v.said}: {v.why}" for v in verdicts if v.said in said]
+def _told(verdicts: list[Verdict], *text: str) -> list[str]:
+    return [f"{v.table.name}: {v.said}: {v.why}" for v in verdicts if v.said in text]
 
 
 def test_there_are_a_hundred_tables_of_different_names() -> None:

@@ -44,13 +44,13 @@ def only(values: Any, **options: Any) -> Column:
     ],
 )  # fmt: skip
 def test_values_keep_their_type_however_they_are_written(options: dict[str, Any]) -> None:
-    found = columns_of({"p": SCORES[:, 0], "n": [3, 1, 2], "word": ["b", "a", "b"]}, **options)
-    assert found["p"].values.dtype == np.float32
-    assert found["p"].values.tolist() == [0.25, 0.5, 1.0]
-    assert found["n"].values.dtype == np.int64
-    assert found["n"].values.tolist() == [3, 1, 2]
-    assert found["word"].texts == ("b", "a")
-    assert found["word"].values.tolist() == [0, 1, 0]
+    result = columns_of({"p": SCORES[:, 0], "n": [3, 1, 2], "word": ["b", "a", "b"]}, **options)
+    assert result["p"].values.dtype == np.float32
+    assert result["p"].values.tolist() == [0.25, 0.5, 1.0]
+    assert result["n"].values.dtype == np.int64
+    assert result["n"].values.tolist() == [3, 1, 2]
+    assert result["word"].texts == ("b", "a")
+    assert result["word"].values.tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("values", [[1, None, 3], [1.0, None, 3.0], [True, None, True]])
@@ -134,9 +134,9 @@ def test_what_no_column_holds_is_not_read(values: Any, why: str) -> None:
 
 
 def test_members_of_structs_are_columns_with_dots() -> None:
-    found = columns_of({"s": [{"a": 1, "b": {"c": 0.5}}, None], "label": ["x", "y"]})
-    assert [*found] == ["s.a", "s.b.c", "label"]
-    np.testing.assert_array_equal(found["s.b.c"].values, [0.5, np.nan])
+    result = columns_of({"s": [{"a": 1, "b": {"c": 0.5}}, None], "label": ["x", "y"]})
+    assert [*result] == ["s.a", "s.b.c", "label"]
+    np.testing.assert_array_equal(result["s.b.c"].values, [0.5, np.nan])
     vectors = columns_of({"probability": [{"type": 1, "values": [0.25, 0.75]}] * 2})
     assert vectors["probability"].values.tolist() == [[0.25, 0.75]] * 2
 

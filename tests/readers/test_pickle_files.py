@@ -180,10 +180,10 @@ REFUSED: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
-def test_refused(data: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("data", "text"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_refused(data: bytes, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with nothing_happens(), pytest.raises(FileError, match=said) as caught:
+    with nothing_happens(), pytest.raises(FileError, match=text) as caught:
         read_pickle(data, None)
     assert str(caught.value).isprintable()
     assert list(tmp_path.iterdir()) == []

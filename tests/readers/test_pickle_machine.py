@@ -49,9 +49,9 @@ REFUSED: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), REFUSED)
-def test_refused(data: bytes, said: str) -> None:
-    with pytest.raises(FileError, match=said) as caught:
+@pytest.mark.parametrize(("data", "text"), REFUSED)
+def test_refused(data: bytes, text: str) -> None:
+    with pytest.raises(FileError, match=text) as caught:
         read("a.p", data)
     assert "not foreseen" not in str(caught.value)
 

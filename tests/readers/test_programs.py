@@ -31,9 +31,9 @@ def same(data: bytes, name: str = "a.csv", **choices: Any) -> tuple[str, ...]:
     ],
 )  # fmt: skip
 def test_lines_above_a_table(top: str, lines: int) -> None:
-    found = same((top + TABLE).encode())
-    said = [line for line in found if "above" in line]
-    assert said == ([f"Lines above the table were passed over: {lines}."] if lines else [])
+    results = same((top + TABLE).encode())
+    texts = [line for line in results if "above" in line]
+    assert texts == ([f"Lines above the table were passed over: {lines}."] if lines else [])
 
 
 def test_rows_of_other_widths_are_refused() -> None:
@@ -64,9 +64,9 @@ def test_json_by_another_name(text: str) -> None:
 
 def test_what_stands_beside_arrays_in_a_pickle() -> None:
     beside = {"tags": ["a", "b"], "notes": None, "epoch": 5, "folds": [["x"]], "empty": []}
-    found = same(pickled({"logits": LOGITS, "labels": LABELS, **beside}), "a.pkl")
-    (said,) = (line for line in found if line.startswith("Arrays left out"))
-    assert all(name in said for name in beside)
+    results = same(pickled({"logits": LOGITS, "labels": LABELS, **beside}), "a.pkl")
+    (text,) = (line for line in results if line.startswith("Arrays left out"))
+    assert all(name in text for name in beside)
 
 
 def test_labels_of_text_in_a_pickle() -> None:

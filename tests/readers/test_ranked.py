@@ -82,7 +82,7 @@ def test_columns_of_some_ranks_keep_the_first(n_ranks: int) -> None:
     columns = by_rank("top{0}_class,top{0}_prob", range(1, n_ranks + 1))
     upload = read("a.csv", table(**{"label": NAMES[LABELS], **columns}))
     are_hits(upload)
-    told = any(f"Each row lists {n_ranks} of 4 or more" in said for said in upload.missing)
+    told = any(f"Each row lists {n_ranks} of 4 or more" in text for text in upload.missing)
     assert told == (n_ranks > 1)
 
 
@@ -195,8 +195,8 @@ def test_the_confidence_of_the_prediction(name: str) -> None:
     ],
 )  # fmt: skip
 def test_predictions_in_other_words(heads: str) -> None:
-    for truth, said in ((NAMES[LABELS], NAMES[BEST]), (LABELS, BEST)):
-        made = dict(zip(heads.split(","), (truth, said, TOP), strict=True))
+    for truth, text in ((NAMES[LABELS], NAMES[BEST]), (LABELS, BEST)):
+        made = dict(zip(heads.split(","), (truth, text, TOP), strict=True))
         are_hits(read("a.csv", table(**{"x1": np.arange(N) % 7 - 0.5, **made})))
 
 
@@ -342,24 +342,24 @@ def test_a_column_is_the_predicted_class_where_the_user_says_so() -> None:
 def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)
-    said = np.where(rng.random(300) < 0.6, truth, rng.integers(0, 4, 300))
-    rows = [f"{names[a]},{names[b]},0.7" for a, b in zip(truth, said, strict=True)]
+    text = np.where(rng.random(300) < 0.6, truth, rng.integers(0, 4, 300))
+    rows = [f"{names[a]},{names[b]},0.7" for a, b in zip(truth, text, strict=True)]
     upload = read("a.csv", "\n".join(["true_label,pred_label,confidence", *rows]).encode())
     event = upload.sets["rows"]
     assert isinstance(event, EventScores)
-    assert event.hits.mean() == pytest.approx((truth == said).mean())
+    assert event.hits.mean() == pytest.approx((truth == text).mean())
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) -> None:
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 300)
-    said = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
-    rows = [f"{a + first},LABEL_{b},0.7" for a, b in zip(truth, said, strict=True)]
+    text = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
+    rows = [f"{a + first},LABEL_{b},0.7" for a, b in zip(truth, text, strict=True)]
     data = "\n".join(["true_label,pred_label,confidence", *rows]).encode()
     if first:
         with pytest.raises(Question, match="one of them counts from 1"):
             read("a.csv", data)
     event = read("a.csv", data, first_label=first).sets["rows"]
     assert isinstance(event, EventScores)
-    assert event.hits.mean() == pytest.approx((truth == said).mean())
+    assert event.hits.mean() == pytest.approx((truth == text).mean())

@@ -99,7 +99,7 @@ def shares(logits: np.ndarray) -> np.ndarray:
 NAMES = np.array(["cat", "dog", "bird"])
 
 
-def asked(columns: Mapping[str, Any], **options: Any) -> Question:
+def question_of(columns: Mapping[str, Any], **options: Any) -> Question:
     with pytest.raises(Question) as caught:
         read(columns, **options)
     return caught.value
@@ -109,15 +109,15 @@ def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
     d = people()
     columns = {"p_model_a": d["p"], "p_model_b": d["p"] ** 1.1 + 0, "y": d["y"]}
     columns["p_model_b"] = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
-    question = asked(columns)
-    said = [answer.label for answer in question.answers]
-    assert said == ['"p_model_a"', '"p_model_b"', "None of these"]
+    question = question_of(columns)
+    texts = [answer.label for answer in question.answers]
+    assert texts == ['"p_model_a"', '"p_model_b"', "None of these"]
     assert not question.ranked
     for answer in question.answers[:2]:
         assert len(answer.change["roles"]) == 1
-        found = roles(columns, **answer.change)
-        assert found[answer.label.strip('"')] == "score"
-        assert sorted(found.values()) == ["left out", "outcome", "score"]
+        result = roles(columns, **answer.change)
+        assert result[answer.label.strip('"')] == "score"
+        assert sorted(result.values()) == ["left out", "outcome", "score"]
 
 
 def test_scores_of_all_models_are_offered_once() -> None:
@@ -149,15 +149,15 @@ def test_the_name_of_the_score_speaks_for_its_outcome() -> None:
 def test_two_outcomes_that_happen_are_a_question() -> None:
     d = people()
     other = d["y"] ^ (RNG.random(600) < 0.05)
-    question = asked({"p": d["p"], "died": d["y"], "readmitted": other})
+    question = question_of({"p": d["p"], "died": d["y"], "readmitted": other})
     assert [answer.label for answer in question.answers][:2] == ['"died"', '"readmitted"']
 
 
 def test_an_answer_keeps_what_the_user_has_said_before() -> None:
     d = people()
     second = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
-    said = (("n", "group"),)
-    question = asked({"n": d["n"], "p_a": d["p"], "p_b": second, "y": d["y"]}, roles=said)
+    texts = (("n", "group"),)
+    question = question_of({"n": d["n"], "p_a": d["p"], "p_b": second, "y": d["y"]}, roles=texts)
     assert ("n", "group") in question.answers[0].change["roles"]
 
 
@@ -209,7 +209,7 @@ def test_which_is_the_event_is_asked_where_words_do_not_agree_with_numbers(
 ) -> None:
     d = people()
     columns = {score: d["p"], label: words(d["y"], yes, no)}
-    question = asked(columns, roles=((label, "outcome"),))
+    question = question_of(columns, roles=((label, "outcome"),))
     count = int(d["y"].sum())
     assert question.answers[0].change == {"event": yes}
     assert f"{count:,} of 600 rows" in question.answers[0].why
@@ -225,12 +225,12 @@ def test_where_words_do_not_say_which_is_the_event_the_scores_do(
 ) -> None:
     d = people()
     columns = {score: d["p"], label: words(d["y"], yes, no)}
-    found = read(columns, roles=((label, "outcome"),))
-    assert found.event == yes
-    told = any("scores are higher" in said for said in found.notes)
+    result = read(columns, roles=((label, "outcome"),))
+    assert result.event == yes
+    told = any("scores are higher" in text for text in result.notes)
     assert told == (score == "p")
     weak = columns | {score: np.clip(d["p"] * 0.1 + RNG.random(600) * 0.9, 0, 1)}
-    assert score != "p" or asked(weak, roles=((label, "outcome"), (score, "score"))).answers
+    assert score != "p" or question_of(weak, roles=((label, "outcome"), (score, "score"))).answers
 
 
 def test_values_alone_and_labels_alone_are_pieces() -> None:
@@ -242,7 +242,7 @@ def test_values_alone_and_labels_alone_are_pieces() -> None:
     d = people()
     reading = read({"sex": d["sex"], "score": d["p"]})
     assert reading.roles == ("group", "score")
-    assert any("No column is surely the outcome" in said for said in reading.notes)
+    assert any("No column is surely the outcome" in text for text in reading.notes)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_a_table_without_score_and_outcome_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "text"),
     [
         ({"p_delay15": "p", "arr_delay": "minutes"}, '"arr_delay" holds numbers: make a column'),
         ({"PD": "p", "days_past_due": "minutes"}, '"days_past_due" holds numbers: make a column'),
@@ -278,7 +278,7 @@ def test_a_table_without_score_and_outcome_is_refused() -> None:
         ),
     ],
 )
-def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], said: str) -> None:
+def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], text: str) -> None:
     rng = np.random.default_rng(2)
     cells = {
         "p": rng.random(600), "minutes": rng.integers(-20, 200, 600),
@@ -286,7 +286,7 @@ def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], s
     }  # fmt: skip
     reading = read({name: cells[which] for name, which in columns.items()})
     (note,) = [note for note in reading.notes if note.startswith("No column is surely the outcome")]
-    assert said in note
+    assert text in note
 
 
 def test_a_score_beside_what_needs_a_limit_is_no_missing_score() -> None:
@@ -343,9 +343,9 @@ def test_a_csv_of_ten_rows() -> None:
 
 def test_labels_of_any_size_are_compared_with_classes() -> None:
     truth = np.array([0, 1, 2**60, 2, 0, 1, 2**60] * 20)
-    said = np.array([0, 1, 2, -1, 0, 1, 2] * 20)
+    text = np.array([0, 1, 2, -1, 0, 1, 2] * 20)
     assert not beyond_luck(truth, np.full(140, -1))
-    assert beyond_luck(truth, said)
+    assert beyond_luck(truth, text)
 
 
 def test_an_event_of_rows_that_were_left_out_is_in_no_row_in_use() -> None:

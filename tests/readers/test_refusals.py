@@ -136,10 +136,10 @@ REFUSALS: list[tuple[str, bytes, str]] = [
 def test_refusal(name: str, data: bytes, message: str) -> None:
     with pytest.raises(FileError, match=message) as caught:
         read(name, data)
-    said = str(caught.value)
-    assert len(said) <= 600
-    assert said.isprintable()
-    assert not set("<>") & set(said)
+    text = str(caught.value)
+    assert len(text) <= 600
+    assert text.isprintable()
+    assert not set("<>") & set(text)
 
 
 @pytest.mark.parametrize(
@@ -186,15 +186,15 @@ BLANK = ["0.4,0.6,1", "0.7,0.3,0"] * 500
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "text"),
     [
         ([*BLANK, "", "nan,0.6,1", ",0.6,1", *BLANK], r"a 2 .*in 2 rows \(rows 1003, 1004\)"),
         (["0.5,0.5,", "0.5,0.5,", *BLANK, "0.5,abc,1"], r"b 1 .*label 2 .*\(rows 2, 3, 1004\)"),
     ],
 )
-def test_odd_cells_of_all_columns_are_asked_about_at_once(rows: list[str], said: str) -> None:
+def test_odd_cells_of_all_columns_are_asked_about_at_once(rows: list[str], text: str) -> None:
     data = table("a,b,label", *rows)
-    with pytest.raises(Question, match=said):
+    with pytest.raises(Question, match=text):
         read("a.csv", data)
     assert read("a.csv", data, leave_out=True).rows is not None
 

@@ -31,9 +31,9 @@ def one(logits: Array, labels: Array) -> str:
 def test_the_same_rows_scored_twice() -> None:
     shifted = LOGITS - LOGITS.max(axis=1, keepdims=True)
     for other in (LOGITS * 0.6, shifted, LOGITS.round(2), LOGITS.astype(np.float32)):
-        said = two(LOGITS, LABELS, other, LABELS)
-        assert SAID in said
-        assert MODELS in said
+        text = two(LOGITS, LABELS, other, LABELS)
+        assert SAID in text
+        assert MODELS in text
     assert SAID not in two(LOGITS, LABELS, TEST_LOGITS, TEST_LABELS)
     assert SAID not in two(LOGITS, LABELS, LOGITS * 0.6, TEST_LABELS)
     same = np.zeros(N, dtype=int)
@@ -103,13 +103,13 @@ def test_few_equal_rows_of_few_decimals_may_be_others() -> None:
     wholes = np.array([(a, b, 100 - a - b) for a in range(1, 9) for b in range(10, 20)])
     labels = np.arange(80) % 3
     may, sure = "they may be different samples", "they were seen in the fit, so they flatter"
-    for n_same, more, said in ((3, 0, may), (3, 0.12, sure), (20, 0, sure), (0, 0, "")):
+    for n_same, more, text in ((3, 0, may), (3, 0.12, sure), (20, 0, sure), (0, 0, "")):
         same = np.arange(40) < n_same
         test = np.where(same[:, np.newaxis], wholes[:40], wholes[40:])
         off = np.array([more, -more, 0]) / 100
         of_test = np.where(same, labels[:40], labels[40:])
         doubts = two(wholes[:40] / 100 + off, labels[:40], test / 100 + off, of_test)
-        assert [part in doubts for part in (may, sure)] == [part == said for part in (may, sure)]
+        assert [part in doubts for part in (may, sure)] == [part == text for part in (may, sure)]
 
 
 def test_rows_of_one_id_are_counted() -> None:
@@ -120,12 +120,12 @@ def test_rows_of_one_id_are_counted() -> None:
     names = np.array([f"PT{k:04d}" for k in patients])
     for ids in (names, patients + 1001, patients * 7.0):
         upload = read("a.csv", headed("patient_id,visit,risk,event", ids, visits, scores, hits))
-        (said,) = upload.doubts
-        assert said.startswith('600 rows of 60 patients (column "patient_id", up to 10 rows each).')
-        assert "p-values are too small and confidence intervals too narrow" in said
+        (text,) = upload.doubts
+        assert text.startswith('600 rows of 60 patients (column "patient_id", up to 10 rows each).')
+        assert "p-values are too small and confidence intervals too narrow" in text
         assert [*upload.columns["rows"]] == ["visit"]
     ones = headed("patient_id,risk,event", names[::10], scores[::10], hits[::10])
-    assert not any("patients" in said for said in read("a.csv", ones).doubts)
+    assert not any("patients" in text for text in read("a.csv", ones).doubts)
     # Fewer than groups are cut into, and more than there are texts: never ranges of a number.
     few = read("a.csv", headed("branch_id,risk,event", patients % 15, scores, hits))
     assert len(few.columns["rows"]["branch_id"].categories or ()) == 15
@@ -168,8 +168,8 @@ def test_values_of_one_grid_stay_doubted_where_rows_belong_together() -> None:
     hits = np.tile((draws.random(60) < scores[:60]).astype(int), 2)
     data = headed("pid,arm,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores, hits)
     for roles in ((), (("pid", "cluster"),)):
-        said = " ".join(read("a.csv", data, roles=roles).doubts)
-        assert 'Column "arm" has 2 values, each with the outcomes of the same 60 rows' in said
+        text = " ".join(read("a.csv", data, roles=roles).doubts)
+        assert 'Column "arm" has 2 values, each with the outcomes of the same 60 rows' in text
     of_visits = headed("pid,visit,p,y", np.tile(np.arange(60), 2), np.repeat([1, 2], 60), scores,
                       (draws.random(120) < scores).astype(int))  # fmt: skip
     assert "scores are pooled" not in " ".join(read("a.csv", of_visits).doubts)
@@ -182,13 +182,13 @@ def test_loans_that_occur_twice() -> None:
     loans, rows = np.arange(600) + 50_000, np.r_[np.arange(600), np.arange(24) * 7]
     for names in (loans, np.array([f"L-{k}" for k in loans])):
         data = headed("loan_no,pd,default", names[rows], scores[rows], hits[rows])
-        (said,) = read("a.csv", data).doubts
-        assert said.startswith(
+        (text,) = read("a.csv", data).doubts
+        assert text.startswith(
             '624 rows of 600 loans: 24 of them occur more than once (column "loan_no"). 24 rows'
             " repeat another one cell by cell: keep each row once."
         )
-    (said,) = read("a.csv", headed("pd,default", scores[rows], hits[rows])).doubts
-    assert said.startswith(f"24 of 624 rows {COPIES}")
+    (text,) = read("a.csv", headed("pd,default", scores[rows], hits[rows])).doubts
+    assert text.startswith(f"24 of 624 rows {COPIES}")
     for decimals in (2, 3, 4):
         coarse = headed("pd,default", scores.round(decimals), hits)
         assert COPIES not in " ".join(read("a.csv", coarse).doubts)
@@ -200,31 +200,31 @@ def test_persons_of_both_sets_are_counted() -> None:
     hits = (draws.random(600) < scores).astype(int)
     patients = np.r_[np.arange(40).repeat(10), np.arange(30, 50).repeat(10)]
     which = np.where(np.arange(600) < 400, "calibration", "test")
-    said = " ".join(read("a.csv", headed("patient,set,p,y", patients, which, scores, hits)).doubts)
-    assert "400 rows of the calibration set of 40 patients" in said
-    assert "10 of 20 patients of the test set are in the calibration set too" in said
+    text = " ".join(read("a.csv", headed("patient,set,p,y", patients, which, scores, hits)).doubts)
+    assert "400 rows of the calibration set of 40 patients" in text
+    assert "10 of 20 patients of the test set are in the calibration set too" in text
 
 
 def test_tests_of_visits_find_what_is_not_there() -> None:
     """Of calibrated scores: nearly always with ten rows per patient, rarely with one."""
     draws = np.random.default_rng(0)
-    found = []
+    results = []
     for _ in range(30):
         scores = draws.random(60)
         hits = (draws.random(60) < scores).astype(int)
-        found.append([
+        results.append([
             cumulative_curves(np.repeat(scores, n), np.repeat(hits, n)).ks_p_value < 0.05
             for n in (1, 10)
         ])  # fmt: skip
-    of_one, of_ten = np.sum(found, axis=0)
+    of_one, of_ten = np.sum(results, axis=0)
     assert of_one <= 4
     assert of_ten >= 20
     ids = np.arange(60).repeat(10)
     whole = [1.0] * 3, [0, 0, 1]
     more = np.r_[np.repeat(scores, 10)[:-3], whole[0]], np.r_[np.repeat(hits, 10)[:-3], whole[1]]
-    said = read("a.csv", headed("patient,p,y", ids, *more)).doubts
-    assert said[0].startswith("600 rows of 60 patients")
-    assert said[1].startswith("The true class has probability 0 in 2 rows")
+    text = read("a.csv", headed("patient,p,y", ids, *more)).doubts
+    assert text[0].startswith("600 rows of 60 patients")
+    assert text[1].startswith("The true class has probability 0 in 2 rows")
 
 
 @pytest.mark.parametrize("with_ids", [True, False])
@@ -246,8 +246,10 @@ def test_scores_of_several_models_below_one_another(*, with_ids: bool) -> None:
     assert doubt.startswith('Column "classifier" names 3 models, each with the same 60 rows')
     turned = np.argsort(rows, kind="stable")  # a model below the other, row by row
     assert len(doubts_with("algorithm", models[turned], rows[turned])) == 1
-    said = doubts_with("ward", models, rows)
-    assert len(said) == with_ids
-    assert all(one.startswith('Column "ward" has 3 values, each with the outcomes') for one in said)
+    texts = doubts_with("ward", models, rows)
+    assert len(texts) == with_ids
+    assert all(
+        one.startswith('Column "ward" has 3 values, each with the outcomes') for one in texts
+    )
     # Models of devices, each with rows of its own.
     assert not doubts_with("model", rng.permutation(models), np.arange(180) % 60)

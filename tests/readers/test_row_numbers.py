@@ -24,7 +24,7 @@ ROWS = [HEADER.split(","), *([*r.tolist(), int(y)] for r, y in zip(SHARES, LABEL
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "sentence"),
     [
         ("a.csv", text(), "in 1 row (row 6) of the file"),
         ("a.csv", text("# one\n# two"), "in 1 row (row 8) of the file"),
@@ -40,8 +40,8 @@ ROWS = [HEADER.split(","), *([*r.tolist(), int(y)] for r, y in zip(SHARES, LABEL
         ),
     ],
 )
-def test_a_row_that_cannot_be_used(name: str, data: bytes, said: str) -> None:
-    with pytest.raises(FileError, match=re.escape(said)):
+def test_a_row_that_cannot_be_used(name: str, data: bytes, sentence: str) -> None:
+    with pytest.raises(FileError, match=re.escape(sentence)):
         read(name, data)
 
 
@@ -56,7 +56,7 @@ def test_the_first_rows_are_numbered_alike() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("0.5,n/a,1", 'p1 1 ("n/a"); in 1 row (row 150000) of the file'),
         ('0.5,"n/a",1', 'p1 1 ("n/a"); in 1 row (row 150000) of the file'),
@@ -68,9 +68,9 @@ def test_the_first_rows_are_numbered_alike() -> None:
         ("", 'label 1 of no class ("9"); in 1 row (row 160003) of the file'),
     ],
 )
-def test_a_late_fault_is_named(line: str, said: str, end: str) -> None:
+def test_a_late_fault_is_named(line: str, text: str, end: str) -> None:
     lines = [f"{k % 10 / 10},{1 - k % 10 / 10:.1f},{k % 2}" for k in range(160_000)]
     last = [] if line else ["0.5,0.5,9"]
     data = ["p0,p1,label", *lines[:149_998], line, *lines[149_998:], *last]
-    with pytest.raises(FileError, match=re.escape(said)):
+    with pytest.raises(FileError, match=re.escape(text)):
         read("a.csv", end.join(data).encode())

@@ -90,7 +90,7 @@ def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
     assert np.asarray(raw.labels).tolist() == [1, 0, 1]
     assert raw.label_texts == raw.class_names == ("alive", "Died")
     assert raw.headings == ("risk",)
-    assert any("(1 labels)" in said and '"died"' in said for said in contents.repairs)
+    assert any("(1 labels)" in text and '"died"' in text for text in contents.repairs)
 
 
 def test_the_score_may_be_of_the_lower_number() -> None:

@@ -19,11 +19,11 @@ def slowly(word: str, stem: str) -> bool:
 def test_words_begin_with_stems_as_a_loop_finds() -> None:
     every = sorted({stem for stems in STEMS for stem in stems})
     words = ["", *every, *(f"{stem}s" for stem in every), *(f"my{stem}" for stem in every)]
-    found = 0
+    result = 0
     for stems in STEMS:
         for word in words:
             expected = any(slowly(word, stem) for stem in stems)
             assert begins([word], stems) == expected, (word, stems)
-            found += expected
+            result += expected
     assert len(STEMS) > 1
-    assert 0 < found < len(STEMS) * len(words)
+    assert 0 < result < len(STEMS) * len(words)

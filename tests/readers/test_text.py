@@ -58,17 +58,17 @@ def test_a_hospital_export() -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "said"),
+    ("encoding", "text"),
     [
         ("utf-8", ""), ("utf-8-sig", ""), ("utf-16", ""), ("utf-16-le", ""), ("utf-16-be", ""),
         ("cp1252", "The text is not UTF-8 and was read as Windows-1252"),
         ("cp1250", "names may look wrong"), ("cp1250", "save the file as UTF-8"),
     ],
 )  # fmt: skip
-def test_encodings(encoding: str, said: str) -> None:
+def test_encodings(encoding: str, text: str) -> None:
     table = read("größe,preis_€\n1,2\n".encode(encoding))
     assert columns(table) == {"größe": [1], "preis_€": [2]}
-    assert [said in doubt for doubt in table.doubts] == ([True] if said else [])
+    assert [text in doubt for doubt in table.doubts] == ([True] if text else [])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -90,8 +90,8 @@ def test_titles_above_the_table(above: str, first_row: int, n_above: int) -> Non
     table = read(above + "cat,dog,fox,label\n" + "0.5,0.25,0.25,cat\n" * 3)
     assert [column.name for column in table.columns] == ["cat", "dog", "fox", "label"]
     assert table.first_row == first_row
-    said = f"Lines above the table were passed over: {n_above}."
-    assert table.notes == ((said,) if n_above else ())
+    text = f"Lines above the table were passed over: {n_above}."
+    assert table.notes == ((text,) if n_above else ())
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_two_files_without_names_of_sets() -> None:
     """It is asked whether they are parts, or which is for calibration; numbers say parts."""
     one, other = table({"p": [0.1], "y": [0]}), table({"p": [0.9], "y": [1]})
     made = answers_to(("monday.csv", one), ("tuesday.csv", other))
-    assert {said: scores_by_set(contents) for said, contents in made.items()} == {
+    assert {text: scores_by_set(contents) for text, contents in made.items()} == {
         "Parts of one table": {"rows": [0.1, 0.9]},
         "Two sets: calibration monday.csv": {"calibration": [0.1], "test": [0.9]},
         "Two sets: calibration tuesday.csv": {"calibration": [0.9], "test": [0.1]},

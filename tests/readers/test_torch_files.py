@@ -54,7 +54,7 @@ def test_rows_that_share_their_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("model", "torch.nn.modules.linear.Linear"),
         ("script", "__torch__.torch.nn.modules.linear.Linear"),
@@ -68,8 +68,8 @@ def test_rows_that_share_their_bytes() -> None:
         ("sparse", "torch._utils._rebuild_sparse_tensor"),
     ],
 )
-def test_what_holds_no_plain_tensors(name: str, said: str) -> None:
-    with nothing_happens(), pytest.raises(FileError, match=said):
+def test_what_holds_no_plain_tensors(name: str, text: str) -> None:
+    with nothing_happens(), pytest.raises(FileError, match=text):
         read_torch(GENUINE[name], None)
 
 
@@ -78,8 +78,8 @@ def test_bfloat16(bits: list[int], big: bool) -> None:  # noqa: FBT001
     n = len(bits)
     program = tensor(storage(kind="BFloat16Storage", count=n), 0, (n, 1), (1, 1))
     raw = struct.pack(f"{'>' if big else '<'}{n}H", *bits)
-    found = one(program, b"big" if big else b"little", s0=raw)
-    assert found.tobytes() == struct.pack(f"<{2 * n}H", *(v for b in bits for v in (0, b)))
+    result = one(program, b"big" if big else b"little", s0=raw)
+    assert result.tobytes() == struct.pack(f"<{2 * n}H", *(v for b in bits for v in (0, b)))
 
 
 @pytest.mark.parametrize("order", [b"little", b"big", None])
@@ -87,8 +87,8 @@ def test_bfloat16(bits: list[int], big: bool) -> None:  # noqa: FBT001
 def test_a_transposed_part_of_a_storage(kind: str, code: str, order: bytes | None) -> None:
     base = np.arange(30).astype((">" if order == b"big" else "<") + code)
     program = tensor(storage(kind=f"{kind}Storage", count=30), 5, (3, 4), (1, 6))
-    found = one(program, order, s0=base.tobytes())
-    np.testing.assert_array_equal(found, np.arange(5, 29).reshape(4, 6).T[:3])
+    result = one(program, order, s0=base.tobytes())
+    np.testing.assert_array_equal(result, np.arange(5, 29).reshape(4, 6).T[:3])
 
 
 def test_bools_of_any_byte() -> None:
@@ -119,9 +119,9 @@ REFUSED: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("program", "said"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
-def test_refused(program: bytes, said: str) -> None:
-    with nothing_happens(), pytest.raises(FileError, match=said):
+@pytest.mark.parametrize(("program", "text"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_refused(program: bytes, text: str) -> None:
+    with nothing_happens(), pytest.raises(FileError, match=text):
         one(program, s0=FLOATS.tobytes())
 
 
@@ -134,9 +134,9 @@ FILES: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), [r[1:] for r in FILES], ids=[r[0] for r in FILES])
-def test_files_refused(data: bytes, said: str) -> None:
-    with nothing_happens(), pytest.raises(FileError, match=said):
+@pytest.mark.parametrize(("data", "text"), [r[1:] for r in FILES], ids=[r[0] for r in FILES])
+def test_files_refused(data: bytes, text: str) -> None:
+    with nothing_happens(), pytest.raises(FileError, match=text):
         read_torch(data, None)
 
 

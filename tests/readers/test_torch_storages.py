@@ -35,14 +35,14 @@ def test_any_part_of_a_storage(layout: Layout, kind: str, order: bytes | None) -
     code = CODES[kind]
     program = tensor(storage(kind=f"{kind}Storage", count=len(base)), offset, shape, steps)
     raw = base.astype((">" if order == b"big" else "<") + code).tobytes()
-    found = one(program, order, s0=raw)
+    result = one(program, order, s0=raw)
     values = base.astype(code)
     at = [step * values.itemsize for step in steps]
     np.testing.assert_array_equal(
-        found, np.ndarray(shape, code, values, offset * values.itemsize, at)
+        result, np.ndarray(shape, code, values, offset * values.itemsize, at)
     )
-    assert found.dtype == np.dtype(code)
-    assert found.flags.c_contiguous
+    assert result.dtype == np.dtype(code)
+    assert result.flags.c_contiguous
 
 
 PARAMETER = b"ctorch._utils\n_rebuild_parameter\n("
@@ -68,9 +68,9 @@ REFUSED: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("program", "said"), REFUSED)
-def test_refused(program: bytes, said: str) -> None:
-    with pytest.raises(FileError, match=said):
+@pytest.mark.parametrize(("program", "text"), REFUSED)
+def test_refused(program: bytes, text: str) -> None:
+    with pytest.raises(FileError, match=text):
         read("a.pt", torch_zip(program + b".", s0=FLOATS.tobytes()))
 
 

@@ -147,7 +147,7 @@ def test_rounded_rows_are_scaled_as_a_set_does(dtype: type[np.floating], lift: f
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "said"),
+    ("name", "table", "text"),
     [
         ("probs", LOGITS, "but they are outside 0 to 1 and were read as logits"),
         ("logits", PROBABILITIES, "but every row sums to 1 and they were read as probabilities"),
@@ -157,10 +157,10 @@ def test_rounded_rows_are_scaled_as_a_set_does(dtype: type[np.floating], lift: f
         ("probs", np.log(PROBABILITIES), ""),
     ],
 )
-def test_values_that_are_called_otherwise_are_doubted(name: str, table: Array, said: str) -> None:
+def test_values_that_are_called_otherwise_are_doubted(name: str, table: Array, text: str) -> None:
     doubts = " ".join(read("a.npz", npz(compress=False, labels=LABELS, **{name: table})).doubts)
-    assert (f'The values are called "{name}", {said}' in doubts) == bool(said)
-    assert ("The values are called" in doubts) == bool(said)
+    assert (f'The values are called "{name}", {text}' in doubts) == bool(text)
+    assert ("The values are called" in doubts) == bool(text)
 
 
 def one_archive(calibration: Array, test: Array, **choices: Any) -> Upload:
@@ -170,7 +170,7 @@ def one_archive(calibration: Array, test: Array, **choices: Any) -> Upload:
 
 
 @pytest.mark.parametrize(
-    ("calibration", "test", "said"),
+    ("calibration", "test", "text"),
     [
         (LOGITS, OTHERS, "logits in the calibration set, but probabilities in the test set"),
         (100 * PROBABILITIES, OTHERS, "percentages in the calibration set, but probabilities in"),
@@ -179,8 +179,8 @@ def one_archive(calibration: Array, test: Array, **choices: Any) -> Upload:
         (LOGITS, LOGITS_TEST[:, :3], "4 classes in the calibration set but 3 classes in the test"),
     ],
 )
-def test_sets_of_other_values_are_refused(calibration: Array, test: Array, said: str) -> None:
-    with pytest.raises(FileError, match=said):
+def test_sets_of_other_values_are_refused(calibration: Array, test: Array, text: str) -> None:
+    with pytest.raises(FileError, match=text):
         one_archive(calibration, test)
 
 
@@ -196,8 +196,8 @@ def test_the_word_of_the_user_holds_for_both_sets(test: Array) -> None:
     upload = one_archive(LOGITS, test, values="logits")
     assert isinstance(upload.test, LogitSet)
     np.testing.assert_array_equal(upload.test.logits, test)
-    said = "Every row of the test set is within 0 to 1 and sums to 1, so these may be"
-    assert any(doubt.startswith(said) for doubt in upload.doubts) == (test is OTHERS)
+    text = "Every row of the test set is within 0 to 1 and sums to 1, so these may be"
+    assert any(doubt.startswith(text) for doubt in upload.doubts) == (test is OTHERS)
 
 
 def two_scores(calibration: Array, test: Array, **choices: Any) -> Upload:
@@ -216,10 +216,10 @@ def test_scores_of_other_values_are_refused() -> None:
 
 
 def test_percentages_of_one_set_only_are_doubted() -> None:
-    said = "No score of the test set is above 1"
+    text = "No score of the test set is above 1"
     for test, doubted in ((SCORES, True), (90 * SCORES, False)):
         upload = two_scores(100 * SCORES, test, values="percentages")
-        assert any(doubt.startswith(said) for doubt in upload.doubts) == doubted
+        assert any(doubt.startswith(text) for doubt in upload.doubts) == doubted
 
 
 @pytest.mark.parametrize("heads", ["confidence,correct", "score,label"])
@@ -240,8 +240,8 @@ def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: 
     data = "\n".join(["confidence,correct", *rows]).encode()
     with pytest.raises(Question, match=asked) as caught:
         read("a.csv", data)
-    said = [answer.label for answer in caught.value.answers]
-    assert said == ["None of these", "Percentages"]
+    texts = [answer.label for answer in caught.value.answers]
+    assert texts == ["None of these", "Percentages"]
     rows_read = read("a.csv", data, values="percentages").rows
     assert isinstance(rows_read, EventScores)
     np.testing.assert_allclose(rows_read.scores, scores / 100)

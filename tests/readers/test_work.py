@@ -89,7 +89,7 @@ def patients_behind(n: int) -> bytes:
 
 @pytest.mark.parametrize(("n", "seen"), [(0, 1), (63, 1), (64, 0)])
 def test_so_many_columns_of_ids_are_looked_at_as_the_page_on_safety_says(n: int, seen: int) -> None:
-    found = read("a.csv", patients_behind(n))
-    assert sum("200 rows of 50 patients" in doubt for doubt in found.doubts) == seen
+    result = read("a.csv", patients_behind(n))
+    assert sum("200 rows of 50 patients" in doubt for doubt in result.doubts) == seen
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
     assert "of columns of ids, the first 64 of a table" in " ".join(page.split())

@@ -248,7 +248,7 @@ def _until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(("program", "found"), [
+@pytest.mark.parametrize(("program", "result"), [
     ("", "ended the process"),
     ("sys.stdin.buffer.read(9); sys.exit(1)", "ended the process"),
     ("out.write(b'x' * 100)", "cannot be read"),
@@ -257,12 +257,12 @@ def _until(holds: Callable[[], bool]) -> None:
     ("__import__('time').sleep(60)", "within 0.5 seconds"),
 ])  # fmt: skip
 def test_a_process_that_does_not_answer_is_refused_and_ended(
-    workers: process.Workers, monkeypatch: pytest.MonkeyPatch, program: str, found: str
+    workers: process.Workers, monkeypatch: pytest.MonkeyPatch, program: str, result: str
 ) -> None:
     monkeypatch.setattr(process, "_START", HEAD + program)
     taken = process._started()
     workers._waiting = taken
-    with pytest.raises(FileError, match=found):
+    with pytest.raises(FileError, match=result):
         parse_apart("a.csv", CSV * 100_000, limits=Limits(1 << 28, 20, 0.5))
     assert taken.returncode is not None
 

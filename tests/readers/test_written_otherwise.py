@@ -73,8 +73,8 @@ def test_a_file_is_read_by_its_content() -> None:
         ("a.csv", book, "xlsx"), ("a.xlsx", table(p=RISK, y=Y), "csv"),
     ):  # fmt: skip
         ending = name[1:]
-        said = f"The name ends in {ending}, but the content is {kind} and was read so."
-        assert said in same(read(name, data)).repairs
+        text = f"The name ends in {ending}, but the content is {kind} and was read so."
+        assert text in same(read(name, data)).repairs
     assert not same(read("a.xlsx", book)).repairs
 
 
@@ -178,10 +178,10 @@ def test_an_id_that_stands_in_rows_of_one_visit_alone_makes_no_visits_models() -
 def test_weights_below_0_are_said_not_to_be_used(name: str) -> None:
     weights = [-0.5 if k % 10 == 0 else 1.5 + k / N for k in range(N)]
     upload = same(read("a.csv", table(p=RISK, y=Y, **{name: weights})))
-    said = (
+    text = (
         f'Column "{name}" is not used as a weight, as 12 values are below 0: each row counts once.'
     )
-    assert said in upload.doubts
+    assert text in upload.doubts
     (proposal,) = upload.proposals
     assert [answer.label for answer in proposal.question.answers] == ["No weight"]
 

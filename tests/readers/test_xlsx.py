@@ -325,18 +325,18 @@ def are(upload: Upload) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "text"),
     [
         (lambda p: f"{100 * p:.10f}%", "divided by 100 in all 40 rows"),
         (lambda p: f"{100 * p:.10f} %".replace(".", ","), "divided by 100 in all 40 rows"),
         (lambda p: f"{p:.12f}".replace(".", ","), ""),
     ],
 )
-def test_numbers_written_as_texts(written: Any, said: str) -> None:
+def test_numbers_written_as_texts(written: Any, text: str) -> None:
     upload = read("a.xlsx", of_rows([HEAD, *([*map(written, r[:-1]), r[-1]] for r in CHANCES)]))
     are(upload)
-    assert said in " ".join(upload.repairs)
-    assert bool(said) == bool(upload.repairs)
+    assert text in " ".join(upload.repairs)
+    assert bool(text) == bool(upload.repairs)
 
 
 def test_classes_may_be_called_percentages() -> None:

@@ -56,11 +56,11 @@ def document(of: Scene, asked: ReportRequest | None = None) -> dict[str, Any]:
     return dict(json.loads(json_of(report_of(of, asked or ReportRequest(), lambda _: None))))
 
 
-def said(document: dict[str, Any], section: str) -> str:
+def text_of(document: dict[str, Any], section: str) -> str:
     """Return the sentences of a section."""
-    (found,) = [one for one in document["sections"] if one["key"] == section]
+    (result,) = [one for one in document["sections"] if one["key"] == section]
     return " ".join(
-        line for one in found["blocks"] if one["kind"] == "text" for line in one["lines"]
+        line for one in result["blocks"] if one["kind"] == "text" for line in one["lines"]
     )
 
 
@@ -71,8 +71,8 @@ def test_a_filtered_view_says_so_wherever_its_subject_stands() -> None:
     assert plain(subject(of)).endswith(f"whole set (cross-validated), {rows}")
     made = document(of)
     assert made["subject"] == plain(subject(of))  # in the head of the report and of its one page
-    assert "whole set" not in said(made, "summary")
-    assert f"{n_rows:,} of {N_ROWS:,} rows" in said(made, "data")
+    assert "whole set" not in text_of(made, "summary")
+    assert f"{n_rows:,} of {N_ROWS:,} rows" in text_of(made, "data")
     assert "whole set (cross-validated), 7,400 rows" in plain(subject(scene("platt")))
 
 
@@ -85,40 +85,42 @@ def test_a_subgroup_is_not_said_to_be_without_fault_where_its_mean_alone_is_test
     assert wards["columns"] == ["ward", "Mean gap (pp)", "KS error", "Accuracy"]
     findings = {row["name"]: row["cells"][1]["note"] for row in wards["rows"]}
     assert findings["Medicine"] == "\u25cb no mean gap detected"
-    assert "Only the mean gap is tested" in said(made, "subgroups")
-    assert "No mean gap detected in any of" in said(document(part), "summary")
+    assert "Only the mean gap is tested" in text_of(made, "subgroups")
+    assert "No mean gap detected in any of" in text_of(document(part), "summary")
 
 
 def test_the_verdict_counts_the_wards_that_are_wrong() -> None:
     counted = re.search(
         r"Miscalibrated in 3 of 28 subgroups: ward = (\w+) \(\d\.\d percentage points too low\),"
         r" ward = (\w+) \(\d\.\d too high\), ward = (\w+) \(\d\.\d too high\)\.",
-        said(document(scene()), "summary"),
+        text_of(document(scene()), "summary"),
     )
     assert counted is not None
     assert counted[1] == "Geriatrics"
     assert {*counted.groups()} == {*SHIFT}
     assert (
         "Miscalibrated in"
-        not in said(document(scene("by_group", "ward")), "summary").split("After:")[1]
+        not in text_of(document(scene("by_group", "ward")), "summary").split("After:")[1]
     )
 
 
 def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
     made = document(scene("by_group", "ward"))
-    assert "Use the calibrated scores. After By group, no miscalibration" in said(made, "summary")
-    assert "law or ethics" in said(made, "summary")
-    assert "law or ethics" in said(made, "calibrator")
-    assert "law or ethics" not in said(document(scene("platt")), "calibrator")
+    assert "Use the calibrated scores. After By group, no miscalibration" in text_of(
+        made, "summary"
+    )
+    assert "law or ethics" in text_of(made, "summary")
+    assert "law or ethics" in text_of(made, "calibrator")
+    assert "law or ethics" not in text_of(document(scene("platt")), "calibrator")
 
 
 def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
     usual, chosen = document(scene()), document(scene(), ReportRequest(decisions=Choices(0.3)))
     share = round(100 * discharges().back.mean())
-    assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
-    assert "is how often the event is" not in said(chosen, "decisions")
-    assert said(chosen, "rerun").endswith("--event Yes --resamples 0 --cutoff 0.3")
-    assert "--cutoff" not in said(usual, "rerun")
+    assert f"A cut-off of {share}% is how often the event is" in text_of(usual, "decisions")
+    assert "is how often the event is" not in text_of(chosen, "decisions")
+    assert text_of(chosen, "rerun").endswith("--event Yes --resamples 0 --cutoff 0.3")
+    assert "--cutoff" not in text_of(usual, "rerun")
 
 
 def test_decisions_are_counted_by_ward() -> None:

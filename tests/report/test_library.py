@@ -89,14 +89,14 @@ def test_calibrators_are_compared_where_that_is_asked(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(300)
     result = audit(scores, rng.random(300) < scores, calibrator="platt")
-    found = []
+    results = []
     for compare in (False, True):
         result.report(tmp_path / "report.json", compare=compare)
         document = json.loads((tmp_path / "report.json").read_text("utf-8"))
         (section,) = [one for one in document["sections"] if one["key"] == "comparison"]
-        found.append([one["key"] for one in section["blocks"]])
-    assert "comparison" not in found[0]
-    assert "comparison" in found[1]
+        results.append([one["key"] for one in section["blocks"]])
+    assert "comparison" not in results[0]
+    assert "comparison" in results[1]
 
 
 def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
@@ -169,13 +169,13 @@ def test_reports_of_the_same_scores_with_other_weights_do_not_share_intervals(
 
 def test_json_is_what_was_measured() -> None:
     result = audited(calibrator=TemperatureScaling())
-    found = json.loads(result.to_json())
-    assert found["evaluated"] == "in folds"
-    assert found["n_samples"] == result.test.n_samples
+    answer = json.loads(result.to_json())
+    assert answer["evaluated"] == "in folds"
+    assert answer["n_samples"] == result.test.n_samples
     for row in result.test.comparisons:
-        before = found["measures"][row.measure.key]["before"]
+        before = answer["measures"][row.measure.key]["before"]
         assert before == (row.before if row.before is None or np.isfinite(row.before) else None)
-    assert found["calibrator"] == json.loads(result.fitted.to_json()) if result.fitted else False
+    assert answer["calibrator"] == json.loads(result.fitted.to_json()) if result.fitted else False
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) 
     assert line.startswith("In Python: calibcore.audit(data, outcomes, event=OneClass(k=1)")
     assert line.endswith("n_bins=15, seed=0, groups=groups)")
     rows = block(document, "calibrator", "calibrator")["rows"]
-    said = {row["name"]: row["cells"][0]["shown"] for row in rows}
-    assert said["Groups of ward"] == "(blank), a, b"
+    texts = {row["name"]: row["cells"][0]["shown"] for row in rows}
+    assert texts["Groups of ward"] == "(blank), a, b"
 
 
 @pytest.mark.parametrize("of_split", [False, True])
@@ -245,16 +245,16 @@ def test_the_report_says_what_was_asked_and_its_command_finds_it_again(
     result.report(tmp_path / "report.json")
     document = json.loads((tmp_path / "report.json").read_text("utf-8"))
     rows = block(document, "rerun", "settings")["rows"]
-    said = {row["name"]: row["cells"][0]["shown"] for row in rows}
-    assert said["Bins"] == "10"
-    assert (said["Seed"], said.get("Groups")) == (
+    texts = {row["name"]: row["cells"][0]["shown"] for row in rows}
+    assert texts["Bins"] == "10"
+    assert (texts["Seed"], texts.get("Groups")) == (
         ("0", None) if of_split else ("5", "ward: (blank), a, b")
     )
     (line,) = block(document, "rerun", "command")["lines"]
     again = eval(line.removeprefix("In Python: "), known)  # noqa: S307 - what is tested
     for row in result.test.comparisons:
-        found = again.test.compare(row.measure.key)
-        assert (found.before, found.after) == (row.before, row.after)
+        answer = again.test.compare(row.measure.key)
+        assert (answer.before, answer.after) == (row.before, row.after)
     usual = audit(scores, outcomes, calibrator="by_group", groups=groups)
     assert usual.test.compare("ece").after != result.test.compare("ece").after
 

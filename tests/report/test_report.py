@@ -93,11 +93,11 @@ class PlaceReader(HTMLParser):
 
 
 def parsed(html: str) -> PlaceReader:
-    found = PlaceReader()
-    found.feed(html)
-    found.close()
-    assert not found.open
-    return found
+    result = PlaceReader()
+    result.feed(html)
+    result.close()
+    assert not result.open
+    return result
 
 
 def at(document: Any, place: str) -> Any:
@@ -122,10 +122,10 @@ def texts_of(document: Any, under: str = "") -> dict[str, str]:
         parts = dict(enumerate(document))
     elif isinstance(document, dict):
         parts = {key: value for key, value in document.items() if key not in unseen}
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for key, value in parts.items():
-        found |= texts_of(value, f"{under}/{key}")
-    return found
+        results |= texts_of(value, f"{under}/{key}")
+    return results
 
 
 @pytest.mark.parametrize("name", first_and_long(SCENES))
@@ -189,8 +189,8 @@ def test_measures_are_those_of_the_library(name: str) -> None:
         for r in block(document_of(report(name)), "measures", "measures")["rows"]
     }
     split: Split[Any] = split_of(shown.upload, shown.settings)
-    found = audit(split, event=shown.settings.event, calibrator=shown.settings.calibrator())
-    for row in found.test.comparisons:
+    result = audit(split, event=shown.settings.event, calibrator=shown.settings.calibrator())
+    for row in result.test.comparisons:
         if row.measure.key in rows:
             cells = rows[row.measure.key]
             sides = (row.before, row.after) if shown.result.fitted is not None else (row.before,)
@@ -220,18 +220,18 @@ def test_decisions_are_at_the_chosen_cutoff() -> None:
 
 def test_the_report_says_what_limits_it() -> None:
     document = document_of(report("crash_survival"))
-    said = " ".join(
+    text = " ".join(
         line
         for part in document["sections"]
         for one in part["blocks"]
         if one["kind"] == "text"
         for line in one["lines"]
     )
-    assert "4 combinations of event, calibrator and options" in said
-    assert "Only one event was evaluated: Class died." in said
-    assert "fractile audit crash_survival.npz --event died --calibrator spline" in said
-    assert "KS error" in said
-    assert not re.search(r"\*\*|-badge\[|\\_", said)
+    assert "4 combinations of event, calibrator and options" in text
+    assert "Only one event was evaluated: Class died." in text
+    assert "fractile audit crash_survival.npz --event died --calibrator spline" in text
+    assert "KS error" in text
+    assert not re.search(r"\*\*|-badge\[|\\_", text)
 
 
 def test_the_page_is_the_first_section_of_the_report() -> None:

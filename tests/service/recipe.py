@@ -163,5 +163,5 @@ def contained(
 def lists_of(containerfile: str) -> dict[str, list[str]]:
     """Return the commands of a Containerfile that are written as lists, by their instruction."""
     pattern = r"^(ENTRYPOINT|CMD|HEALTHCHECK)\b.*?(\[.*\])$"
-    found = re.finditer(pattern, containerfile, re.MULTILINE)
-    return {match[1]: json.loads(match[2]) for match in found}
+    results = re.finditer(pattern, containerfile, re.MULTILINE)
+    return {match[1]: json.loads(match[2]) for match in results}

@@ -51,9 +51,9 @@ class Place(http.client.HTTPSConnection):
 def get(place: Place, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     with closing(place):
         place.request("GET", path, headers={"Host": place.name} | headers)
-        found = place.getresponse()
-        body = b"" if found.status == 101 else found.read()
-        return found.status, {name.lower(): text for name, text in found.getheaders()}, body
+        result = place.getresponse()
+        body = b"" if result.status == 101 else result.read()
+        return result.status, {name.lower(): text for name, text in result.getheaders()}, body
 
 
 @pytest.mark.parametrize("base", first_and_long(["/audit", ""]))
@@ -79,8 +79,8 @@ def test_nginx_serves_the_pages_by_tls_with_every_header(tmp_path: Path, base: s
             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         }  # fmt: skip
         for origin, wanted in ((f"https://{NAME}", 101), ("https://evil.example", 403)):
-            found = get(Place(port, tmp_path), f"{base}/_stcore/stream", Origin=origin, **upgrade)
-            assert found[0] == wanted
+            result = get(Place(port, tmp_path), f"{base}/_stcore/stream", Origin=origin, **upgrade)
+            assert result[0] == wanted
         place = Place(port, tmp_path)
         with closing(place):
             place.putrequest("POST", f"{base}/", skip_host=True)

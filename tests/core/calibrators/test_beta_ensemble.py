@@ -101,8 +101,8 @@ def test_rows_are_laid_out_alike_whatever_their_order() -> None:
     wanted = _laid_out(LogitSet(rows, np.full(5, 2))).logits
     assert_allclose(sorted(wanted.tolist()), sorted((rows - 2).tolist()), atol=1e-5)
     for order in itertools.permutations(range(5)):
-        found = _laid_out(LogitSet(rows[[*order]], np.full(5, 2)))
-        assert found.logits.tobytes() == wanted.tobytes()
+        result = _laid_out(LogitSet(rows[[*order]], np.full(5, 2)))
+        assert result.logits.tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -112,12 +112,12 @@ def test_rows_are_laid_out_to_five_digits(scale: float, dtype: Any) -> None:
     logits = (scale * logits).astype(dtype)
     logits[:20, 3] = -np.inf
     labels[labels == 3] = 4
-    found = _laid_out(LogitSet(logits, labels))
+    result = _laid_out(LogitSet(logits, labels))
     below = logits - logits.max(axis=1, keepdims=True)
     assert_allclose(
-        np.sort(found.logits, axis=None), np.sort(below, axis=None), rtol=0, atol=1e-5 * scale
+        np.sort(result.logits, axis=None), np.sort(below, axis=None), rtol=0, atol=1e-5 * scale
     )
-    own = found.logits[np.arange(60), found.labels]
+    own = result.logits[np.arange(60), result.labels]
     wanted = np.sort(below[np.arange(60), labels])
     assert_allclose(np.sort(own), wanted, rtol=0, atol=1e-5 * scale)
 
@@ -152,11 +152,11 @@ def test_curves_that_are_flat_keep_the_order(n_classes: int) -> None:
     logits = np.random.default_rng(0).normal(scale=0.01, size=(300, n_classes))
     logits[0] = 0.0
     logits[0, 1] = 1e-15  # too near for doubles
-    found = one.predict_proba(logits)
-    assert np.array_equal(found.argmax(axis=1), logits.argmax(axis=1))
-    assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
+    result = one.predict_proba(logits)
+    assert np.array_equal(result.argmax(axis=1), logits.argmax(axis=1))
+    assert_allclose(result.sum(axis=1), 1, rtol=0, atol=1e-12)
     order = logits.argsort(axis=1)
-    assert np.all(np.diff(np.take_along_axis(found, order, axis=1), axis=1) >= 0)
+    assert np.all(np.diff(np.take_along_axis(result, order, axis=1), axis=1) >= 0)
 
 
 def test_a_map_of_weight_at_a_bound_is_named() -> None:
@@ -164,8 +164,8 @@ def test_a_map_of_weight_at_a_bound_is_named() -> None:
     chance = (gaps < 2) & (np.arange(40) % 2 == 0)  # certain above a gap of 2, a coin's below
     fitted = BetaEnsemble(n_maps=1).fit(np.stack([gaps, 0 * gaps], axis=1), chance.astype(int))
     assert fitted.b[0] >= 990
-    (said,) = fitted.warnings
-    assert said.startswith("Map 1 of the mixture, of weight 1, ended at a bound of the search (")
+    (text,) = fitted.warnings
+    assert text.startswith("Map 1 of the mixture, of weight 1, ended at a bound of the search (")
 
 
 @pytest.mark.parametrize(
@@ -182,17 +182,17 @@ def test_a_map_of_weight_at_a_bound_is_named() -> None:
 )
 def test_bounds_are_told_apart(a: float, b: float, c: float, weight: float, words: Any) -> None:
     numbers = np.array([[1.0, a], [1.0, b], [0.0, c], [1 - weight, weight]])
-    said = _at_bounds(Maps(*numbers))
-    assert len(said) == (words is not None)
-    assert all(f"Map 2 of the mixture, of weight {weight:.2g}, " in one for one in said)
-    assert all(words in one for one in said)
+    texts = _at_bounds(Maps(*numbers))
+    assert len(texts) == (words is not None)
+    assert all(f"Map 2 of the mixture, of weight {weight:.2g}, " in one for one in texts)
+    assert all(words in one for one in texts)
 
 
 def test_rows_whose_truth_is_ruled_out_are_left_out_of_the_likelihood() -> None:
     logits, labels = overconfident(1, 60, n_impossible=20)
     fitted = BetaEnsemble().fit(logits, labels)
-    (said,) = fitted.warnings
-    assert said.startswith("20 calibration rows were left out of the fit: the model gives their")
+    (text,) = fitted.warnings
+    assert text.startswith("20 calibration rows were left out of the fit: the model gives their")
     wanted = BetaEnsemble().fit(logits[20:], labels[20:])
     assert wanted.warnings == ()
     assert_allclose(fitted.predict_proba(logits), wanted.predict_proba(logits), rtol=0, atol=0)
@@ -204,7 +204,7 @@ def test_rows_whose_truth_is_ruled_out_are_left_out_of_the_likelihood() -> None:
 def test_where_every_truth_is_ruled_out_the_probabilities_are_kept() -> None:
     logits = np.array([[0.0, 1.0, -np.inf]] * 3)
     fitted = BetaEnsemble().fit(logits, [2, 2, 2])
-    assert [said[:6] for said in fitted.warnings] == ["3 cali", "No row"]
+    assert [text[:6] for text in fitted.warnings] == ["3 cali", "No row"]
     assert_allclose(fitted.predict_proba(logits), softmax(logits), atol=1e-15)
 
 

@@ -39,7 +39,7 @@ MAPS: list[ScoreMap] = [PlattScaling(), BetaCalibration(), SplineCalibration()]
 each_map = pytest.mark.parametrize("score_map", MAPS, ids=lambda made: type(made).__name__)
 
 
-def drawn(rng: np.random.Generator, sizes: tuple[int, ...], shifts: tuple[float, ...]) -> Case:
+def draw_case(rng: np.random.Generator, sizes: tuple[int, ...], shifts: tuple[float, ...]) -> Case:
     """Scores, hits and groups, where log-odds are off by the shift of each group."""
     groups = np.repeat(np.arange(len(sizes)), sizes)
     odds = rng.normal(-0.5, 1.2, groups.size)
@@ -56,7 +56,7 @@ def drawn(rng: np.random.Generator, sizes: tuple[int, ...], shifts: tuple[float,
 def test_beside_a_slow_fit_of_all_groups(
     score_map: ScoreMap, penalty: float, rng: np.random.Generator
 ) -> None:
-    scores, hits, groups = drawn(rng, (60, 25, 40), (0.8, -0.7, 0.0))
+    scores, hits, groups = draw_case(rng, (60, 25, 40), (0.8, -0.7, 0.0))
     fitted = ByGroup(score_map, penalty).fit(scores, hits, groups)
     of_all = score_map.fit(scores, hits).predict(scores).tolist()
     odds = [log_odds(q) for q in of_all]
@@ -72,16 +72,16 @@ def test_beside_a_slow_fit_of_all_groups(
         ]
         return len(moved) * nll(moved, hits.tolist()) + penalty * float(added @ added) / 2
 
-    found = scipy.optimize.minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-7}).x
-    assert_allclose(fitted.slope, 1 + found[3:] / spread, atol=2e-5)
-    assert_allclose(fitted.shift, found[:3] - found[3:] * middle / spread, atol=2e-5)
+    result = scipy.optimize.minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-7}).x
+    assert_allclose(fitted.slope, 1 + result[3:] / spread, atol=2e-5)
+    assert_allclose(fitted.shift, result[:3] - result[3:] * middle / spread, atol=2e-5)
 
 
 @each_map
 def test_without_a_penalty_each_group_is_fitted_alone(
     score_map: ScoreMap, rng: np.random.Generator
 ) -> None:
-    scores, hits, groups = drawn(rng, (400, 150, 300), (1.0, -0.5, 0.2))
+    scores, hits, groups = draw_case(rng, (400, 150, 300), (1.0, -0.5, 0.2))
     fitted = ByGroup(score_map, 0.0).fit(scores, hits, groups)
     of_all = score_map.fit(scores, hits).predict(scores)
     for number in range(3):
@@ -95,7 +95,7 @@ def test_without_a_penalty_each_group_is_fitted_alone(
 def test_a_strong_penalty_leaves_the_map_of_all(
     score_map: ScoreMap, rng: np.random.Generator
 ) -> None:
-    scores, hits, groups = drawn(rng, (400, 150, 300), (1.0, -0.5, 0.2))
+    scores, hits, groups = draw_case(rng, (400, 150, 300), (1.0, -0.5, 0.2))
     fitted = ByGroup(score_map, 1e13).fit(scores, hits, groups)
     of_all = score_map.fit(scores, hits).predict(scores)
     assert_allclose(fitted.predict(scores, groups), of_all, atol=1e-8, rtol=0)
@@ -107,9 +107,9 @@ def test_a_strong_penalty_leaves_the_map_of_all(
 def test_groups_alike_are_left_alike_and_groups_apart_are_not(rng: np.random.Generator) -> None:
     alike, apart = [], []
     for _ in range(20):
-        scores, hits, groups = drawn(rng, (500,) * 4, (0.0,) * 4)
+        scores, hits, groups = draw_case(rng, (500,) * 4, (0.0,) * 4)
         alike.append(ByGroup(PlattScaling()).fit(scores, hits, groups).penalty)
-        scores, hits, groups = drawn(rng, (500,) * 4, (1.0, -1.0, 0.5, -0.5))
+        scores, hits, groups = draw_case(rng, (500,) * 4, (1.0, -1.0, 0.5, -0.5))
         apart.append(ByGroup(PlattScaling()).fit(scores, hits, groups).penalty)
     assert np.median(alike) >= 100
     assert np.median(apart) <= 10
@@ -119,13 +119,15 @@ def test_a_small_group_changes_little(rng: np.random.Generator) -> None:
     """40 rows beside four wards of 1,000, one of which is off: pulled, and nearer the truth."""
     pulled, alone = [], []
     for _ in range(30):
-        scores, hits, groups = drawn(rng, (1000, 1000, 1000, 1000, 40), (0.7, 0.0, 0.0, 0.0, 0.0))
+        scores, hits, groups = draw_case(
+            rng, (1000, 1000, 1000, 1000, 40), (0.7, 0.0, 0.0, 0.0, 0.0)
+        )
         by_group = ByGroup(PlattScaling())
         small = groups == 4
         of_all = PlattScaling().fit(scores, hits).predict(scores[small])
-        found = by_group.fit(scores, hits, groups).predict(scores, groups)[small]
+        result = by_group.fit(scores, hits, groups).predict(scores, groups)[small]
         free = ByGroup(PlattScaling(), 0.0).fit(scores, hits, groups).predict(scores, groups)
-        pulled.append(np.abs(found - of_all).mean())
+        pulled.append(np.abs(result - of_all).mean())
         alone.append(np.abs(free[small] - of_all).mean())
     assert np.mean(pulled) < 0.5 * np.mean(alone)
     assert np.mean(pulled) < 0.03
@@ -135,9 +137,9 @@ def test_new_rows_of_wards_that_are_off_are_calibrated(rng: np.random.Generator)
     before, plain, after = [], [], []
     for _ in range(10):
         sizes, shifts = (1500,) * 5, (0.7, -0.25, -0.25, 0.0, 0.0)
-        scores, hits, groups = drawn(rng, sizes, shifts)
+        scores, hits, groups = draw_case(rng, sizes, shifts)
         fitted = ByGroup(PlattScaling()).fit(scores, hits, groups)
-        scores, hits, groups = drawn(rng, (4000,) * 5, shifts)
+        scores, hits, groups = draw_case(rng, (4000,) * 5, shifts)
         own = groups == 0
         before.append(scores[own].mean() - hits[own].mean())
         plain.append(fitted.predict(scores)[own].mean() - hits[own].mean())
@@ -152,7 +154,7 @@ def test_new_rows_of_wards_that_are_off_are_calibrated(rng: np.random.Generator)
 
 
 def test_groups_that_are_not_known_get_the_map_of_all(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, (200, 200), (1.0, -1.0))
+    scores, hits, groups = draw_case(rng, (200, 200), (1.0, -1.0))
     fitted = ByGroup(PlattScaling()).fit(scores, hits, groups)
     of_all = PlattScaling().fit(scores, hits).predict(scores)
     assert_array_equal(fitted.predict(scores), of_all)
@@ -169,13 +171,13 @@ def test_groups_that_are_not_known_get_the_map_of_all(rng: np.random.Generator) 
 def test_a_group_of_one_outcome_and_one_of_one_row(
     penalty: float | None, rng: np.random.Generator
 ) -> None:
-    scores, hits, groups = drawn(rng, (200, 200, 30, 1), (0.3, -0.3, 0.0, 0.0))
+    scores, hits, groups = draw_case(rng, (200, 200, 30, 1), (0.3, -0.3, 0.0, 0.0))
     hits[400:430] = 1
     fitted = ByGroup(PlattScaling(), penalty).fit(scores, hits, groups)
     assert np.isfinite([fitted.shift, fitted.slope]).all()
-    found = fitted.predict(scores, groups)
-    assert ((found > 0) & (found < 1)).all()
-    assert found[400:430].mean() >= fitted.predict(scores)[400:430].mean()
+    result = fitted.predict(scores, groups)
+    assert ((result > 0) & (result < 1)).all()
+    assert result[400:430].mean() >= fitted.predict(scores)[400:430].mean()
     assert fitted.slope[3] == 1  # one row has no slope
 
 
@@ -188,7 +190,7 @@ def test_one_score_a_group_has_a_shift_and_no_slope() -> None:
 
 
 def test_one_group_of_all_rows_is_what_its_map_is(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, (500,), (0.4,))
+    scores, hits, groups = draw_case(rng, (500,), (0.4,))
     fitted = ByGroup(PlattScaling()).fit(scores, hits, groups)
     assert_allclose(fitted.shift, 0, atol=1e-8)  # of two logistic curves the first is best already
     assert_allclose(fitted.slope, 1, atol=1e-8)
@@ -201,12 +203,12 @@ def test_all_rows_alike(outcome: int) -> None:
 
 
 def test_scores_of_0_and_1_stay_inside_and_the_fit_is_finite(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, (200, 300), (0.6, -0.6))
+    scores, hits, groups = draw_case(rng, (200, 300), (0.6, -0.6))
     scores[::5], scores[1::5] = 0, 1
     for score_map in (PlattScaling(), IsotonicCalibration(), SplineCalibration(constrained=True)):
         fitted = ByGroup(score_map).fit(scores, hits, groups)
-        found = fitted.predict(scores, groups)
-        assert ((found >= 0) & (found <= 1)).all()
+        result = fitted.predict(scores, groups)
+        assert ((result >= 0) & (result <= 1)).all()
         assert np.isfinite([fitted.shift, fitted.slope]).all()
 
 
@@ -219,7 +221,7 @@ def test_single_rows() -> None:
 
 
 def test_the_order_of_rows_and_the_groups_numbers_do_not_matter(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, (120, 80, 300), (0.8, -0.4, 0.0))
+    scores, hits, groups = draw_case(rng, (120, 80, 300), (0.8, -0.4, 0.0))
     fitted = ByGroup(BetaCalibration()).fit(scores, hits, groups)
     mixed = rng.permutation(500)
     again = ByGroup(BetaCalibration()).fit(scores[mixed], hits[mixed], groups[mixed])
@@ -249,19 +251,19 @@ def test_any_rows_give_probabilities_and_no_worse_a_fit(
 ) -> None:
     scores, hits, groups = (np.array(column) for column in zip(*rows, strict=True))
     fitted = ByGroup(PlattScaling(), penalty).fit(scores, hits, groups)
-    found = fitted.predict(scores, groups)
-    assert ((found >= 0) & (found <= 1)).all()
-    assert event_nll(found, hits) <= event_nll(fitted.predict(scores), hits) + 1e-9
+    result = fitted.predict(scores, groups)
+    assert ((result >= 0) & (result <= 1)).all()
+    assert event_nll(result, hits) <= event_nll(fitted.predict(scores), hits) + 1e-9
     again = from_json(fitted.to_json())
     assert isinstance(again, FittedByGroup)
-    assert_array_equal(again.predict(scores, groups), found)
+    assert_array_equal(again.predict(scores, groups), result)
 
 
 # Where the groups come from -----------------------------------------------------------------
 
 
 def test_an_audit_in_folds_by_hand(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, (150, 100), (0.9, -0.9))
+    scores, hits, groups = draw_case(rng, (150, 100), (0.9, -0.9))
     rows = with_groups(EventScores(scores, hits), groups)
     split, calibrator = cross_split(rows, n_folds=4), ByGroup(PlattScaling())
     result = audit(split, event=TopR(1), calibrator=calibrator)
@@ -299,11 +301,11 @@ def test_other_calibrators_do_not_see_groups(rng: np.random.Generator) -> None:
     plain = LogitSet(logits, labels)
     rows = with_groups(plain, np.arange(60))
     for calibrator in (PlattScaling(), TemperatureScaling()):
-        found, wanted = (
+        result, wanted = (
             audit(Split(one, one, same_data=True), event=TopR(1), calibrator=calibrator)
             for one in (rows, plain)
         )
-        assert tuple(found.test.comparisons) == tuple(wanted.test.comparisons)
+        assert tuple(result.test.comparisons) == tuple(wanted.test.comparisons)
 
 
 def test_rows_keep_their_groups_and_sets_stay_as_they_are() -> None:

@@ -46,10 +46,10 @@ def test_options_of_one_vs_rest_forms_are_those_of_each_class(
     key: str, options: dict[str, Any]
 ) -> None:
     fitted: Any = BY_KEY[key].make(**options).fit(LOGITS, LABELS)
-    for row, found in zip(softmax(OTHER).tolist(), fitted.predict_proba(OTHER), strict=True):
+    for row, result in zip(softmax(OTHER).tolist(), fitted.predict_proba(OTHER), strict=True):
         mapped = [one_class(key, options, k, asked) for k, asked in enumerate(row)]
         assert sum(mapped) > 0
-        assert found == pytest.approx([one / sum(mapped) for one in mapped], abs=1e-12)
+        assert result == pytest.approx([one / sum(mapped) for one in mapped], abs=1e-12)
 
 
 @pytest.mark.parametrize(

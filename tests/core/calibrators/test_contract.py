@@ -23,13 +23,13 @@ Options = dict[str, Any]
 
 def variants(method: Method) -> list[Options]:
     """As it is, and with each other word or turn of a switch."""
-    found: list[Options] = [{}]
+    results: list[Options] = [{}]
     for one in method.options:
         if isinstance(one, Choice):
-            found += [{one.name: word} for word in one.allowed if word != one.default]
+            results += [{one.name: word} for word in one.allowed if word != one.default]
         if isinstance(one, Switch) and not one.one_class:
-            found.append({one.name: not one.default})
-    return found
+            results.append({one.name: not one.default})
+    return results
 
 
 def named(one: Method | Options) -> str:
@@ -60,13 +60,13 @@ def fitted_if_enough(calibrator: Any, *case: Any) -> Any:
         return None
 
 
-def check_json(fitted: Any, found: Any, *asked: Any) -> None:
+def check_json(fitted: Any, result: Any, *asked: Any) -> None:
     again = from_json(fitted.to_json())
     assert again == fitted
     assert hash(again) == hash(fitted)
     predict = getattr(again, "predict", None) or again.predict_proba  # type: ignore[attr-defined]
-    assert np.array_equal(predict(*asked), found)
-    assert all(said.endswith(".") for said in fitted.warnings)
+    assert np.array_equal(predict(*asked), result)
+    assert all(text.endswith(".") for text in fitted.warnings)
 
 
 @of_classes
@@ -79,17 +79,17 @@ def test_any_logits_give_probabilities_and_come_back_from_json(
     fitted = fitted_if_enough(method.make(**options), *case)
     if fitted is None:
         return
-    found = fitted.predict_proba(case.logits)
+    result = fitted.predict_proba(case.logits)
     assert np.array_equal(case.logits, as_given)
-    assert ((found >= 0) & (found <= 1)).all()
-    assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
+    assert ((result >= 0) & (result <= 1)).all()
+    assert_allclose(result.sum(axis=1), 1, rtol=0, atol=1e-12)
     if method.preserves_accuracy:
         first = case.logits.argmax(axis=1)[:, np.newaxis]
-        best = np.take_along_axis(found, first, axis=1)[:, 0]
-        assert (best >= found.max(axis=1) * (1 - 1e-14)).all()  # equal but for a last digit
+        best = np.take_along_axis(result, first, axis=1)[:, 0]
+        assert (best >= result.max(axis=1) * (1 - 1e-14)).all()  # equal but for a last digit
     if isinstance(fitted, FittedLinear):
         assert fitted.gradient_norm <= 1e-8 or fitted.warnings
-    check_json(fitted, found, case.logits)
+    check_json(fitted, result, case.logits)
 
 
 @of_classes
@@ -111,9 +111,9 @@ def test_any_scores_give_probabilities_and_come_back_from_json(
     if fitted is None:
         return
     asked = np.array([*case.scores, 0.0, 5e-324, 0.123, 1 - 2.0**-53, 1.0])
-    found = fitted.predict(asked)
-    assert ((found >= 0) & (found <= 1)).all()
-    check_json(fitted, found, asked)
+    result = fitted.predict(asked)
+    assert ((result >= 0) & (result <= 1)).all()
+    check_json(fitted, result, asked)
 
 
 @pytest.mark.parametrize(("method", "options"), CASES, ids=named)

@@ -113,14 +113,14 @@ def test_a_second_squared_error_fit_finds_nothing_left(seed: int) -> None:
 def test_the_loss_is_not_above_the_slow_reading(seed: int, kind: Loss) -> None:
     case = model(seed, n_rows=40)
     table, labels = case.logits.tolist(), case.labels.tolist()
-    found = reached(EnsembleTemperatureScaling(loss=kind), case, kind)
+    result = reached(EnsembleTemperatureScaling(loss=kind), case, kind)
     temperature = slow.program_temperature(table, labels, kind)
-    assert found <= slow.ensemble_loss(table, labels, kind, temperature) + 1e-9
+    assert result <= slow.ensemble_loss(table, labels, kind, temperature) + 1e-9
     searched = min(
         slow.ensemble_loss(table, labels, kind, math.exp(log_t))
         for log_t in np.linspace(-2, 2.5, 46).tolist()
     )
-    assert found <= searched + 1e-9
+    assert result <= searched + 1e-9
 
 
 @pytest.mark.parametrize("kind", LOSSES)
@@ -187,8 +187,8 @@ def test_where_few_rows_mislead_all_of_them_are_searched(seed: int, kind: Loss) 
             return MEASURES[kind](mixed / mixed.sum(axis=1, keepdims=True), case.labels)
 
         sum_to_1, start = LinearConstraint(np.ones(3), 1, 1), np.array([0.3, 0.3, 0.4])
-        found: Any = minimize(loss, start, bounds=[(0, 1)] * 3, constraints=[sum_to_1])
-        return float(found.fun)
+        result: Any = minimize(loss, start, bounds=[(0, 1)] * 3, constraints=[sum_to_1])
+        return float(result.fun)
 
     searched = min(least(temperature) for temperature in np.geomspace(0.5, 500, 40).tolist())
     assert reached(EnsembleTemperatureScaling(loss=kind), case, kind) <= searched + 1e-8
@@ -324,12 +324,12 @@ def test_logits_that_point_the_wrong_way_are_said_to(loss: Loss) -> None:
     logits = 2 * draws.normal(size=(500, 3))
     turned = (draws.gumbel(size=logits.shape) - logits).argmax(axis=1)
     for calibrator in (TemperatureScaling(loss=loss), EnsembleTemperatureScaling(loss=loss)):
-        (said,) = calibrator.fit(logits, turned).warnings
-        assert "The logits point the wrong way" in said
-        assert "nearly equal" not in said
+        (text,) = calibrator.fit(logits, turned).warnings
+        assert "The logits point the wrong way" in text
+        assert "nearly equal" not in text
     useless = draws.integers(0, 2, size=500)
-    (said,) = TemperatureScaling(loss=loss).fit(logits[:, :2], useless).warnings or ("",)
-    assert "wrong way" not in said
+    (text,) = TemperatureScaling(loss=loss).fit(logits[:, :2], useless).warnings or ("",)
+    assert "wrong way" not in text
 
 
 def test_a_part_at_a_bound_is_not_said_to_be_the_whole() -> None:
@@ -342,6 +342,6 @@ def test_a_part_at_a_bound_is_not_said_to_be_the_whole() -> None:
     hot, plain, _ = 100 * fitted.weights
     assert fitted.temperature in TEMPERATURE_BOUNDS
     assert plain > 50
-    (said,) = fitted.warnings
-    assert said.startswith(f"The part with the temperature, which weighs {hot:.2g}%, reached the")
-    assert said.endswith(f"The model's own probabilities weigh {plain:.2g}%.")
+    (text,) = fitted.warnings
+    assert text.startswith(f"The part with the temperature, which weighs {hot:.2g}%, reached the")
+    assert text.endswith(f"The model's own probabilities weigh {plain:.2g}%.")

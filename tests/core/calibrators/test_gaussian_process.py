@@ -85,9 +85,9 @@ def test_the_fitted_object_agrees_with_the_loops(rng: np.random.Generator) -> No
     )
     values = np.array([-30.0, -8.0, -1.0, -0.01])
     mean, deviation = fitted.latent(values)
-    for place_, found, spread in zip(values, mean, deviation, strict=True):
+    for place_, result, spread in zip(values, mean, deviation, strict=True):
         wanted, variance = slow.latent(process, float(place_))
-        assert found == pytest.approx(wanted, abs=1e-5)
+        assert result == pytest.approx(wanted, abs=1e-5)
         assert spread == pytest.approx(math.sqrt(variance), abs=1e-4)
 
 
@@ -142,8 +142,8 @@ def test_predictions_are_the_average_over_q(
     half = rng.normal(size=(20_000, len(fitted.places)))
     draws = np.concatenate([half, -half])
     rows = 4 * rng.normal(size=(25, 5))
-    found = fitted.predict_proba(rows)
-    for row, probabilities in zip(rows.tolist(), found, strict=True):
+    result = fitted.predict_proba(rows)
+    for row, probabilities in zip(rows.tolist(), result, strict=True):
         # 0.002 is the draws' own deviation at most, three of which are left to them
         wanted = slow.average(process, row, draws)
         noise = 0.006 if kind.startswith("right") else 0.002
@@ -157,12 +157,12 @@ def test_a_known_warp_is_found(rng: np.random.Generator) -> None:
     fitted = fit(*warped(rng, 6000))
     test = warped(rng, 6000)
     truth = nll(softmax(warp(inputs(test.logits))), test.labels)
-    found = nll(fitted.predict_proba(test.logits), test.labels)
+    result = nll(fitted.predict_proba(test.logits), test.labels)
     before = nll(softmax(test.logits), test.labels)
     temperature = TemperatureScaling().fit(*warped(rng, 6000)).predict_proba(test.logits)
-    assert truth - 0.002 < found < truth + 0.004
-    assert found < nll(temperature, test.labels) - 0.003
-    assert found < before - 0.2
+    assert truth - 0.002 < result < truth + 0.004
+    assert result < nll(temperature, test.labels) - 0.003
+    assert result < before - 0.2
     values = np.linspace(-15, -0.1, 50)
     mean, deviation = fitted.latent(values)
     # softmax sees differences only, so the function is known up to a constant

@@ -19,7 +19,7 @@ def table(seed: int, size: float, n_directions: int = 7) -> tuple[Floats, Floats
     return mean, size * rng.normal(size=(n_directions, n_classes, 9)) / math.sqrt(n_directions)
 
 
-def drawn(mean: Floats, directions: Floats, rng: np.random.Generator) -> Floats:
+def draw_average(mean: Floats, directions: Floats, rng: np.random.Generator) -> Floats:
     """Average over 20,000 random draws and their opposites."""
     total = np.zeros(mean.shape)
     for _ in range(20):
@@ -34,11 +34,11 @@ def drawn(mean: Floats, directions: Floats, rng: np.random.Generator) -> Floats:
 @pytest.mark.parametrize(("seed", "size"), TABLES)
 def test_the_average_is_that_of_many_draws(seed: int, size: float) -> None:
     mean, directions = table(seed, size)
-    wanted = drawn(mean, directions, np.random.default_rng(99))
-    found = average_softmax(mean, directions.copy())
+    wanted = draw_average(mean, directions, np.random.default_rng(99))
+    result = average_softmax(mean, directions.copy())
     # Half a percent at most is the draws' own deviation
-    assert_allclose(found, wanted, atol=0.003 if size < 1 else 0.022)
-    assert_allclose(found.sum(axis=0), 1, rtol=1e-12)
+    assert_allclose(result, wanted, atol=0.003 if size < 1 else 0.022)
+    assert_allclose(result.sum(axis=0), 1, rtol=1e-12)
 
 
 @pytest.mark.parametrize("deviation", [0.01, 0.1, 0.3, 0.7, 1.0, 3.0, 10.0, 100.0, 3e3])
@@ -48,8 +48,8 @@ def test_two_classes_agree_with_the_integral(deviation: float) -> None:
     wanted = [(0.5 - 0.5 * np.tanh((m + deviation * quantiles) / 2)).mean() for m in mean]
     directions = np.zeros((3, 2, len(mean)))
     directions[:, 1] = deviation * np.array([[0.6], [0.0], [-0.8]])
-    found = average_softmax(np.array([0 * mean, -mean]), directions)
-    assert_allclose(found[1], wanted, atol=0.004)
+    result = average_softmax(np.array([0 * mean, -mean]), directions)
+    assert_allclose(result[1], wanted, atol=0.004)
 
 
 def test_a_class_that_is_nearly_ruled_out_stays_so_however_uncertain() -> None:
@@ -57,11 +57,11 @@ def test_a_class_that_is_nearly_ruled_out_stays_so_however_uncertain() -> None:
     deviation = np.array([0.0, 4.0, 7.0, 100.0, 300.0])
     directions = np.zeros((2, 5, 1))
     directions[1, :, 0] = deviation
-    found = average_softmax(mean[:, np.newaxis], directions)[:, 0]
+    result = average_softmax(mean[:, np.newaxis], directions)[:, 0]
     # exp(mean + variance / 2) where its weight lies below the top, else that of being on top
-    assert_allclose(np.log(found[1:3]), mean[1:3] + deviation[1:3] ** 2 / 2, rtol=1e-9)
-    assert found[3:].max() < 1e-190
-    assert found[0] == pytest.approx(1)
+    assert_allclose(np.log(result[1:3]), mean[1:3] + deviation[1:3] ** 2 / 2, rtol=1e-9)
+    assert result[3:].max() < 1e-190
+    assert result[0] == pytest.approx(1)
 
 
 def test_rows_and_classes_do_not_depend_on_their_neighbours() -> None:
@@ -84,9 +84,9 @@ def test_a_class_that_is_ruled_out_changes_nothing(size: float) -> None:
     mean, directions = table(1, size)
     wanted = average_softmax(mean, directions.copy())
     more = np.concatenate([mean, np.full((1, 9), -np.inf)])
-    found = average_softmax(more, np.concatenate([directions, directions[:, :1] + 2], axis=1))
-    assert (found[-1] == 0).all()
-    assert_allclose(found[:-1], wanted, atol=1e-10)
+    result = average_softmax(more, np.concatenate([directions, directions[:, :1] + 2], axis=1))
+    assert (result[-1] == 0).all()
+    assert_allclose(result[:-1], wanted, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_directions", [1, 2, 10, 32, 100, 128])
@@ -94,19 +94,19 @@ def test_points_are_even(n_directions: int) -> None:
     for n_points in N_POINTS:
         if n_points < 4 * n_directions:
             continue
-        found = points(n_points, n_directions)
-        assert found.shape == (n_points, n_directions)
-        assert_allclose(found + found[::-1], 0, atol=1e-9)
-        assert_allclose(found.T @ found / n_points, np.eye(n_directions), atol=1e-9)
+        result = points(n_points, n_directions)
+        assert result.shape == (n_points, n_directions)
+        assert_allclose(result + result[::-1], 0, atol=1e-9)
+        assert_allclose(result.T @ result / n_points, np.eye(n_directions), atol=1e-9)
         quantiles = norm.ppf((np.arange(n_points) + 0.5) / n_points)
         scale = np.sqrt((quantiles**2).mean())
-        assert_allclose(np.sort(found[:, 0]), quantiles / scale, atol=1e-9)
+        assert_allclose(np.sort(result[:, 0]), quantiles / scale, atol=1e-9)
         if n_directions > 1:  # as many in each quarter of the plane
-            quarters = (found[:, 0] > 0) & (found[:, 1] > 0)
+            quarters = (result[:, 0] > 0) & (result[:, 1] > 0)
             assert quarters.mean() == pytest.approx(0.25, abs=0.02)
 
 
 def test_as_many_directions_as_a_map_can_have() -> None:
     mean, directions = table(2, 5.0, n_directions=100)
-    wanted = drawn(mean, directions, np.random.default_rng(5))
+    wanted = draw_average(mean, directions, np.random.default_rng(5))
     assert_allclose(average_softmax(mean, directions), wanted, atol=0.022)

@@ -51,8 +51,8 @@ class Above(ScoreMap):
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedAbove:
         assert sample_weight is None
-        said = (f"{np.sum(scores):.6f} {np.sum(hits)}",)
-        return FittedAbove(self.limit, warnings=said)
+        texts = (f"{np.sum(scores):.6f} {np.sum(hits)}",)
+        return FittedAbove(self.limit, warnings=texts)
 
 
 def model(seed: int, n_rows: int = 60, n_classes: int = 4) -> LogitCase:
@@ -75,18 +75,18 @@ def test_irm_is_the_slow_reading(seed: int) -> None:
     logits, labels = model(seed)
     new, _ = model(seed + 100)
     before, after = decimals(softmax(logits)), decimals(softmax(new))
-    found = PooledClasses(LINES).fit(logits, labels).predict_proba(new)
-    assert_allclose(found, slow.irm(before, labels.tolist(), after), rtol=1e-9, atol=1e-12)
+    result = PooledClasses(LINES).fit(logits, labels).predict_proba(new)
+    assert_allclose(result, slow.irm(before, labels.tolist(), after), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_irova_is_the_slow_reading(seed: int) -> None:
     logits, labels = model(seed)
     new, _ = model(seed + 100)
-    found = OneVsRest(LINES).fit(logits, labels).predict_proba(new)
+    result = OneVsRest(LINES).fit(logits, labels).predict_proba(new)
     before, after = decimals(softmax(logits)), decimals(softmax(new))
     expected = slow.irova(before, labels.tolist(), after)
-    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -135,11 +135,11 @@ def test_rows_of_zeros_fall_back() -> None:
     low = p.max(axis=1) <= 0.6
     assert low.any()
     assert not low.all()
-    found = fitted.predict_proba(logits)
-    assert np.array_equal(found[low], p[low])
-    assert np.array_equal(found[~low].max(axis=1), np.ones(np.count_nonzero(~low)))
+    result = fitted.predict_proba(logits)
+    assert np.array_equal(result[low], p[low])
+    assert np.array_equal(result[~low].max(axis=1), np.ones(np.count_nonzero(~low)))
     ranked = PerRank(Above(0.6)).fit(logits, labels).predict_proba(logits)
-    assert np.array_equal(ranked, found)
+    assert np.array_equal(ranked, result)
 
 
 def test_absent_classes_are_said_once() -> None:
@@ -225,11 +225,11 @@ def test_of_equal_classes_the_first_has_the_higher_rank() -> None:
         scores = [row[order[r]] for row, order in zip(p, ranking, strict=True)]
         hits = [order[r] == label for order, label in zip(ranking, labels, strict=True)]
         assert fitted.score_maps[r] == LINES.fit(scores, hits)
-    for row, order, found in zip(p, ranking, fitted.predict_proba(logits), strict=True):
+    for row, order, result in zip(p, ranking, fitted.predict_proba(logits), strict=True):
         maps = zip(fitted.score_maps, order, strict=True)
         changed = {k: float(one.predict([row[k]])[0]) for one, k in maps}
         expected = slow.normalised([changed[k] for k in range(40)], row.tolist())
-        assert_allclose(found, expected, rtol=1e-12)
+        assert_allclose(result, expected, rtol=1e-12)
 
 
 def test_a_chain_fits_the_second_on_what_the_first_gives() -> None:
@@ -273,14 +273,14 @@ def test_the_order_of_the_classes_parts_no_ties(first: ScoreMap, n_classes: int)
 
 @given(logit_sets(), st.sampled_from([IsotonicCalibration(), LINES]))
 def test_irm_keeps_the_first_class(case: LogitCase, score_map: ScoreMap) -> None:
-    found = PooledClasses(score_map).fit(*case).predict_proba(case.logits)
-    assert np.array_equal(found.argmax(axis=1), softmax(case.logits).argmax(axis=1))
+    result = PooledClasses(score_map).fit(*case).predict_proba(case.logits)
+    assert np.array_equal(result.argmax(axis=1), softmax(case.logits).argmax(axis=1))
 
 
 def test_irm_keeps_classes_that_differ_in_a_last_digit() -> None:
     close = float(np.nextafter(1.0, 2.0))
-    found = PooledClasses(LINES).fit([[1.0, close, 0.0]] * 3, [0, 1, 2])
-    assert found.predict_proba([[1.0, close, 0.0]]).argmax() == 1
+    result = PooledClasses(LINES).fit([[1.0, close, 0.0]] * 3, [0, 1, 2])
+    assert result.predict_proba([[1.0, close, 0.0]]).argmax() == 1
 
 
 @pytest.mark.parametrize("lift", [OneVsRest, PooledClasses, PerRank])

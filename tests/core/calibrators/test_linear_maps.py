@@ -199,8 +199,8 @@ def test_an_inverse_begins_class_by_class_and_is_whole_once_products_have_paid_f
         own = np.zeros((2, 40, 2))
         own[[0, 1], number, [0, 1]] = 1
         part = np.array([problem.product(one)[number] for one in own])
-        found = np.array([pull(one)[number] for one in own])
-        assert_allclose(found @ part, np.eye(2), atol=1e-3)
+        result = np.array([pull(one)[number] for one in own])
+        assert_allclose(result @ part, np.eye(2), atol=1e-3)
         assert not np.delete(pull(own[0]), number, axis=0)[:, 0].any()
     assert inverse.now(keep=True) is pull
     problem.n_products += 100
@@ -217,9 +217,9 @@ def test_a_step_that_takes_too_many_products_ends_before_it_is_solved(
 
     def noisy(self: LinearModel, direction: Floats) -> Floats:
         counts["products"] += 1
-        found = product(self, direction)
-        noise = np.abs(found).max() * rng.normal(size=found.shape)
-        return found + (0.1 * noise if counts["evaluations"] == 6 else 0)
+        result = product(self, direction)
+        noise = np.abs(result).max() * rng.normal(size=result.shape)
+        return result + (0.1 * noise if counts["evaluations"] == 6 else 0)
 
     def counted(self: LinearModel, parameters: Floats, *, rough: bool = False) -> Evaluation:
         counts["evaluations"] += 1
@@ -294,12 +294,12 @@ def test_single_precision_on_the_way_ends_where_double_does(
     assert isinstance(wanted, FittedLinear)
     for name, value in cells.items():
         monkeypatch.setattr(f"calibcore.calibrators.linear.model.{name}", value)
-    found = method.fit(logits, labels)
-    assert isinstance(found, FittedLinear)
-    assert found.gradient_norm <= 1e-8
-    assert found.warnings == wanted.warnings
-    assert found.loss == pytest.approx(wanted.loss, rel=1e-12)
-    assert_allclose(found.predict_proba(logits), wanted.predict_proba(logits), atol=1e-8)
+    result = method.fit(logits, labels)
+    assert isinstance(result, FittedLinear)
+    assert result.gradient_norm <= 1e-8
+    assert result.warnings == wanted.warnings
+    assert result.loss == pytest.approx(wanted.loss, rel=1e-12)
+    assert_allclose(result.predict_proba(logits), wanted.predict_proba(logits), atol=1e-8)
 
 
 @pytest.mark.parametrize("most", [0, 650, 10_000])
@@ -321,16 +321,16 @@ def test_blocks_that_are_joined_count_as_they_do_apart(
     model_of = LinearModel(blocks, Penalty(nothing, nothing), np.ones((4, 2), dtype=np.bool_))
     parameters = np.column_stack([scale * rng.uniform(0.5, 1, 4), rng.normal(size=4)])
     direction = rng.normal(size=(4, 2))
-    found: list[tuple[Floats | float, ...]] = []
+    results: list[tuple[Floats | float, ...]] = []
     for rough in (True, False, True):
         here = model_of.evaluate(parameters, rough=rough)
         assert here.rough == (rough and model_of.kind == np.float32)
         sums = model_of.product(direction), model_of.own_sums(), model_of.missed()
-        found.append((here.loss, here.slope, *sums))
+        results.append((here.loss, here.slope, *sums))
         if not rough:
             model_of.use_double()
-    exact = found.pop()
-    for one in found:
+    exact = results.pop()
+    for one in results:
         for part, wanted in zip(one, exact, strict=True):
             assert_allclose(part, wanted, rtol=2e-4, atol=2e-4 * np.abs(wanted).max())
 
@@ -376,7 +376,7 @@ def test_a_long_search_that_nothing_bounds_ends_where_step_after_step_gains_litt
     fitted = method.fit(logits, labels)
     assert fitted.gradient_norm > 1e-8
     assert 0 < fitted.loss - least <= 2e-2
-    assert any("stopped short" in said for said in fitted.warnings)
+    assert any("stopped short" in text for text in fitted.warnings)
     quick = MatrixScaling(odir=(0.5, 0.5)).fit(*model(rng))  # each gain far below the one before
     assert quick.gradient_norm <= 1e-8
 
@@ -390,8 +390,8 @@ def test_a_long_search_without_mistakes_left_ends_near_no_loss_and_says_how_near
         patch.setattr("calibcore.calibrators.linear.newton.SLOW", 0)
         fitted = MatrixScaling(odir=(1e-4, 1e-4)).fit(logits, labels)
     assert 1e-8 < fitted.loss <= 1e-4
-    (said,) = fitted.warnings
-    assert f"at most {fitted.loss:.1e} nats above the least" in said
+    (text,) = fitted.warnings
+    assert f"at most {fitted.loss:.1e} nats above the least" in text
 
 
 @pytest.mark.parametrize("magnitude", [1e5, 1e30])
@@ -424,8 +424,8 @@ def test_float32_is_fitted_as_the_numbers_it_holds(
     logits, labels = model(rng)
     narrow = logits.astype(np.float32)
     wide = narrow.astype(np.float64)
-    found = method.fit(narrow, labels).predict_proba(narrow)
-    assert_allclose(found, method.fit(wide, labels).predict_proba(wide), atol=1e-9)
+    result = method.fit(narrow, labels).predict_proba(narrow)
+    assert_allclose(result, method.fit(wide, labels).predict_proba(wide), atol=1e-9)
 
 
 # What the fit says ----------------------------------------------------------------------------
@@ -473,10 +473,10 @@ def test_what_the_others_leave_an_absent_class_is_said(
     fitted = method.fit(logits, labels)
     most = fitted.predict_proba(logits)[:, 3].max()
     assert (most < 1e-6) == ruled_out
-    (said,) = [text for text in fitted.warnings if "class 3 has no rows" in text]
-    assert f"its weights {kept}" in said
-    assert f"a probability of at most {most:.2g} there" in said
-    assert ("ruled out in fact" in said) == ruled_out
+    (sentence,) = [text for text in fitted.warnings if "class 3 has no rows" in text]
+    assert f"its weights {kept}" in sentence
+    assert f"a probability of at most {most:.2g} there" in sentence
+    assert ("ruled out in fact" in sentence) == ruled_out
 
 
 def test_an_absent_class_is_held_by_a_penalty_on_everything(rng: np.random.Generator) -> None:
@@ -492,9 +492,9 @@ def test_an_absent_class_is_held_by_a_penalty_on_everything(rng: np.random.Gener
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
 def test_rows_that_can_all_be_right_are_reported(method: VectorMap) -> None:
     fitted = method.fit([[1.0, 0.0, 0.2], [0.3, 1.0, 0.0], [0.0, 0.1, 1.0]], [0, 1, 2])
-    (said,) = [text for text in fitted.warnings if "larger they are" in text]
-    assert "Other weights fit the calibration rows as well" in said
-    assert ("add a penalty" in said) == (not isinstance(method, VectorScaling))
+    (sentence,) = [text for text in fitted.warnings if "larger they are" in text]
+    assert "Other weights fit the calibration rows as well" in sentence
+    assert ("add a penalty" in sentence) == (not isinstance(method, VectorScaling))
 
 
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(), DirichletScaling()])
@@ -518,11 +518,11 @@ def test_a_search_that_is_cut_short_says_so(
     monkeypatch.setattr("calibcore.calibrators.linear.newton._NEWTON_STEPS", 1)
     fitted = VectorScaling().fit(*model(rng))
     assert fitted.gradient_norm > 1e-8
-    (said,) = [text for text in fitted.warnings if "stopped short" in text]
-    assert "Other weights fit the calibration rows as well" in said
+    (sentence,) = [text for text in fitted.warnings if "stopped short" in text]
+    assert "Other weights fit the calibration rows as well" in sentence
     held = DirichletScaling(l2=0.01).fit(*model(rng))
-    (said,) = [text for text in held.warnings if "stopped short" in text]
-    assert "Other weights" not in said
+    (sentence,) = [text for text in held.warnings if "stopped short" in text]
+    assert "Other weights" not in sentence
 
 
 @pytest.mark.parametrize(
@@ -539,17 +539,17 @@ def test_classes_told_apart_for_certain_make_the_weights_arbitrary(
     logits[:80, :2] = rng.normal(size=(80, 2)) + 40
     labels[:80] = (logits[:80, :2] + rng.gumbel(size=(80, 2))).argmax(axis=1)
     fitted = method.fit(logits, labels)
-    (said,) = fitted.warnings
-    assert said.startswith("The fit tells classes 2, 3, 4 from the others with near certainty")
-    assert "Other weights fit the calibration rows as well" in said
+    (text,) = fitted.warnings
+    assert text.startswith("The fit tells classes 2, 3, 4 from the others with near certainty")
+    assert "Other weights fit the calibration rows as well" in text
     instead = "structured vector scaling" if isinstance(method, VectorScaling) else "add a penalty"
-    assert instead in said
+    assert instead in text
     moved = replace(fitted, bias=fitted.bias + np.array([0, 0, 1, 0, -1]))
     apart = nll(moved.predict_proba(logits), labels) - nll(fitted.predict_proba(logits), labels)
     assert abs(apart) < 4e-7
     assert DirichletScaling(l2=1e-3).fit(logits, labels).warnings == ()
-    (said,) = MatrixScaling(odir=(0.5, 0.5)).fit(logits, labels).warnings
-    assert "the penalty leaves some weights free" in said
+    (text,) = MatrixScaling(odir=(0.5, 0.5)).fit(logits, labels).warnings
+    assert "the penalty leaves some weights free" in text
 
 
 def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> None:
@@ -559,8 +559,8 @@ def test_weights_that_grow_for_ever_are_reported(rng: np.random.Generator) -> No
     logits[60:, 2] += 9
     labels = np.concatenate([rng.integers(0, 2, 60), np.full(30, 2)])
     fitted = VectorScaling().fit(logits, labels)
-    (said,) = [text for text in fitted.warnings if "still grow" in text]
-    assert "Other weights fit the calibration rows as well" in said
+    (sentence,) = [text for text in fitted.warnings if "still grow" in text]
+    assert "Other weights fit the calibration rows as well" in sentence
 
 
 @pytest.mark.parametrize("method", [VectorScaling(), MatrixScaling(odir=(1.0, 1.0))])
@@ -571,9 +571,9 @@ def test_an_impossible_truth_is_left_out(method: VectorMap, rng: np.random.Gener
     assert fitted.warnings[0].startswith("3 calibration rows were left out")
     wanted = method.fit(logits, labels).predict_proba(logits)
     assert_allclose(fitted.predict_proba(logits), wanted, atol=1e-9)
-    found = fitted.predict_proba(impossible)
-    assert found[:, 1].tolist() == [0.0] * 3
-    assert_allclose(found.sum(axis=1), 1)
+    result = fitted.predict_proba(impossible)
+    assert result[:, 1].tolist() == [0.0] * 3
+    assert_allclose(result.sum(axis=1), 1)
     assert method.fit(impossible, [1, 1, 1]).warnings
 
 
@@ -584,10 +584,10 @@ def test_ruled_out_classes_give_numbers(method: VectorMap, rng: np.random.Genera
     gone[np.arange(len(labels)), labels] = False
     logits[gone] = -math.inf
     fitted = method.fit(logits, labels)
-    found = fitted.predict_proba(logits)
-    assert np.all(np.isfinite(found))
-    assert_allclose(found.sum(axis=1), 1, atol=1e-12)
-    assert isinstance(method, Structured) or np.all(found[gone] == 0)
+    result = fitted.predict_proba(logits)
+    assert np.all(np.isfinite(result))
+    assert_allclose(result.sum(axis=1), 1, atol=1e-12)
+    assert isinstance(method, Structured) or np.all(result[gone] == 0)
 
 
 @pytest.mark.parametrize("method", [StructuredVectorScaling(), StructuredMatrixScaling()])
@@ -598,17 +598,17 @@ def test_structured_scaling_says_that_the_temperature_alone_lacks_some_rows(
     impossible = np.array([[0.0, -math.inf, 1.0, 2.0]] * 3)
     all_rows = np.vstack([logits, impossible]), np.append(labels, [1, 1, 1])
     fitted = method.fit(*all_rows)
-    (said,) = fitted.warnings
-    assert said.startswith("3 calibration rows")
-    assert "temperature is fitted without them, weights and biases with them" in said
+    (text,) = fitted.warnings
+    assert text.startswith("3 calibration rows")
+    assert "temperature is fitted without them, weights and biases with them" in text
     assert fitted.temperature == TemperatureScaling().fit(logits, labels).temperature
     mean = nll(fitted.predict_proba(all_rows[0]), all_rows[1])
     penalty = 0.0
     for strength, off in zip(fitted.penalty, corrections(fitted), strict=True):
         penalty += strength * float((off**2).sum())
     assert fitted.loss == pytest.approx(mean + penalty, rel=1e-9)
-    (said,) = method.fit(impossible, [1, 1, 1]).warnings[:1]
-    assert said.endswith("so T stays 1.")
+    (text,) = method.fit(impossible, [1, 1, 1]).warnings[:1]
+    assert text.endswith("so T stays 1.")
 
 
 def corrections(fitted: FittedLinear) -> list[Floats]:
@@ -682,11 +682,11 @@ def test_the_chosen_pair_is_the_best_of_those_walked_through(rng: np.random.Gene
 def test_a_search_near_an_earlier_fit_finds_as_good_strengths_in_fewer_fits(
     method: MatrixScaling | DirichletScaling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[PenaltyChoice] = []
+    results: list[PenaltyChoice] = []
 
     def noted(*args: object, **options: object) -> PenaltyChoice:
-        found.append(choose_odir(*args, **options))  # type: ignore[arg-type]
-        return found[-1]
+        results.append(choose_odir(*args, **options))  # type: ignore[arg-type]
+        return results[-1]
 
     monkeypatch.setattr("calibcore.calibrators.linear.odir.choose_odir", noted)
     logits, labels = model(np.random.default_rng(3), n_rows=1500, n_classes=6)
@@ -694,7 +694,7 @@ def test_a_search_near_an_earlier_fit_finds_as_good_strengths_in_fewer_fits(
     told: dict[str, list[float]] = {"far": [], "near": []}
     far = method.fit(*part, progress=told["far"].append)
     near = method.fit(*part, progress=told["near"].append, near=whole)
-    assert found[2].nll <= found[1].nll * 1.001
+    assert results[2].nll <= results[1].nll * 1.001
     assert len(told["near"]) < 0.75 * len(told["far"])
     if near.penalty == far.penalty:
         assert_allclose(near.predict_proba(logits), far.predict_proba(logits), atol=1e-9)
@@ -724,7 +724,7 @@ def test_a_choice_worse_than_temperature_scaling_on_rows_held_out_says_both_figu
     logits = rng.normal(size=(40, 5))
     labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     fitted = method.fit(3 * logits, labels)
-    (said,) = [text for text in fitted.warnings if "held out" in text]
+    (sentence,) = [text for text in fitted.warnings if "held out" in text]
     dirichlet = isinstance(method, DirichletScaling)
     columns, _ = Inputs("log_probabilities" if dirichlet else "logits").columns(3 * logits)
     parts = _parts([Block(columns, labels)], 0)
@@ -734,11 +734,11 @@ def test_a_choice_worse_than_temperature_scaling_on_rows_held_out_says_both_figu
         table = np.hstack([block.inputs for block in rest]).T
         truth = np.concatenate([block.labels for block in rest])
         for place, one in enumerate([replace(method, odir=fitted.penalty), TemperatureScaling()]):  # type: ignore[arg-type]
-            found = one.fit(table, truth).predict_proba(held.inputs.T)
-            lost[place] += len(held.labels) * nll(found, held.labels) / 40
+            result = one.fit(table, truth).predict_proba(held.inputs.T)
+            lost[place] += len(held.labels) * nll(result, held.labels) / 40
     assert lost[0] > 1.01 * lost[1]
-    assert f"temperature scaling of {lost[1]:.4g}" in said
-    stated = float(said.split("mean NLL of ")[1].split(",")[0])
+    assert f"temperature scaling of {lost[1]:.4g}" in sentence
+    stated = float(sentence.split("mean NLL of ")[1].split(",")[0])
     assert stated == pytest.approx(lost[0], rel=1e-3)
     plenty = rng.normal(size=(900, 3))
     mixed = (plenty + rng.gumbel(size=plenty.shape)).argmax(axis=1)
@@ -772,8 +772,8 @@ def test_strengths_of_too_many_logits_are_those_of_structured_matrix_scaling(
     assert fitted.penalty == ((4 * 3) ** 2 / 300, 4**2 / 300)
     direct = MatrixScaling(odir=((4 * 3) ** 2 / 300, 4**2 / 300)).fit(logits, labels)
     assert fitted.weights.tolist() == direct.weights.tolist()
-    (said,) = [text for text in fitted.warnings if "not cross-validated" in text]
-    assert {"MOST_CELLS": "1,000 cells", "MOST_CLASSES": "3 classes"}[limit] in said
+    (sentence,) = [text for text in fitted.warnings if "not cross-validated" in text]
+    assert {"MOST_CELLS": "1,000 cells", "MOST_CLASSES": "3 classes"}[limit] in sentence
 
 
 def test_a_search_is_reckoned_with_where_there_is_one() -> None:
@@ -799,8 +799,8 @@ def test_vectors_of_inputs_of_any_size_are_fitted(times: float, shift: float) ->
         logits = times * logits
         logits[:, 0] += shift
         fitted, one = VectorScaling().fit(logits, labels), TemperatureScaling().fit(logits, labels)
-        found, start = (nll(some.predict_proba(logits), labels) for some in (fitted, one))
-        assert found < start
+        result, start = (nll(some.predict_proba(logits), labels) for some in (fitted, one))
+        assert result < start
         assert fitted.gradient_norm < 1e-8
 
 

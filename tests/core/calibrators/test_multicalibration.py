@@ -33,7 +33,7 @@ OPPOSITE = (0.7, -0.7, 0.0, 0.0), (-0.6, 0.6, 0.0)
 """Log-odds by which the groups of two columns are off; each column averages to 0."""
 
 
-def drawn(
+def draw_rows(
     rng: np.random.Generator, n_rows: int, *shifts: tuple[float, ...]
 ) -> tuple[Floats, Ints, Ints]:
     """Scores, hits and groups, where log-odds are off by the shift of each column's group."""
@@ -54,7 +54,7 @@ def largest_gap(scores: Floats, hits: Ints, groups: Ints) -> float:
 @pytest.mark.parametrize("seed", range(6))
 def test_beside_slow_loops(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    scores, hits, groups = drawn(rng, 240, (1.6, -1.2, 0.0), (-1.5, 0.0))
+    scores, hits, groups = draw_rows(rng, 240, (1.6, -1.2, 0.0), (-1.5, 0.0))
     scores = np.round(scores, 2) if seed % 2 else scores
     options = ((5, 1.0, 100), (3, 4.0, 100), (4, 0.1, 2))[seed % 3]
     fitted = Multicalibration(*options).fit(scores, hits, 7 * groups - 3)
@@ -77,7 +77,7 @@ def test_beside_slow_loops(seed: int) -> None:
 
 def test_groups_off_in_opposite_directions_in_two_columns(rng: np.random.Generator) -> None:
     """On rows that no fit has seen; a map by either column leaves the other as it was."""
-    fit, new = drawn(rng, 6_000, *OPPOSITE), drawn(rng, 20_000, *OPPOSITE)
+    fit, new = draw_rows(rng, 6_000, *OPPOSITE), draw_rows(rng, 20_000, *OPPOSITE)
     scores, hits, groups = new
     before = largest_gap(*new)
     after = largest_gap(Multicalibration().fit(*fit).predict(scores, groups), hits, groups)
@@ -92,7 +92,7 @@ def test_scores_that_are_calibrated_stay_as_they_are() -> None:
     untouched = 0
     for seed in range(50):
         rng = np.random.default_rng(seed)
-        scores, hits, groups = drawn(rng, 1_000, (0.0,) * 4, (0.0,) * 3)
+        scores, hits, groups = draw_rows(rng, 1_000, (0.0,) * 4, (0.0,) * 3)
         fitted = Multicalibration().fit(scores, hits, groups)
         untouched += fitted.shift.size == 0
         if fitted.shift.size == 0:
@@ -106,7 +106,7 @@ def test_how_often_calibrated_scores_are_corrected(n_rows: int, n_groups: tuple[
     corrected = 0
     for seed in range(1_000):
         shifts = tuple((0.0,) * n for n in n_groups)
-        rows = drawn(np.random.default_rng(seed), n_rows, *shifts)
+        rows = draw_rows(np.random.default_rng(seed), n_rows, *shifts)
         corrected += Multicalibration().fit(*rows).shift.size > 0
     assert corrected <= 50
 
@@ -122,7 +122,7 @@ def test_a_range_of_scores_in_one_group(rng: np.random.Generator) -> None:
 
 
 def test_all_rows_are_a_group_too(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, 3_000, (0.8, 0.8), (0.0, 0.0, 0.0))
+    scores, hits, groups = draw_rows(rng, 3_000, (0.8, 0.8), (0.0, 0.0, 0.0))
     fitted = Multicalibration().fit(scores, hits, groups)
     assert fitted.grouping.tolist() == [-1]
     assert fitted.predict([0.5], [[9, 9]])[0] == pytest.approx(1 / (1 + np.exp(-0.8)), abs=0.03)
@@ -136,7 +136,7 @@ def test_a_cell_far_off_is_corrected_at_once() -> None:
 
 
 def test_a_fit_that_is_cut_short_says_so(rng: np.random.Generator) -> None:
-    fitted = Multicalibration(rounds=2).fit(*drawn(rng, 2_000, *OPPOSITE))
+    fitted = Multicalibration(rounds=2).fit(*draw_rows(rng, 2_000, *OPPOSITE))
     assert fitted.shift.size == 2
     assert fitted.warnings == (
         "The fit ended at its limit of rounds, 2: cells may be left to correct.",
@@ -147,7 +147,7 @@ def test_a_fit_that_is_cut_short_says_so(rng: np.random.Generator) -> None:
 
 
 def test_the_order_of_rows_and_the_groups_numbers_do_not_matter(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, 1_500, *OPPOSITE)
+    scores, hits, groups = draw_rows(rng, 1_500, *OPPOSITE)
     fitted = Multicalibration().fit(scores, hits, groups)
     assert fitted.shift.size
     mixed = rng.permutation(1_500)
@@ -187,7 +187,7 @@ def test_any_rows_give_probabilities_and_come_back_from_json(
 
 def fitted_json(rng: np.random.Generator) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(
-        Multicalibration().fit(*drawn(rng, 2_000, *OPPOSITE)).to_json()
+        Multicalibration().fit(*draw_rows(rng, 2_000, *OPPOSITE)).to_json()
     )
     return content
 
@@ -241,7 +241,7 @@ def test_options_are_checked(options: dict[str, Any]) -> None:
 
 
 def test_without_groups_only_corrections_of_all_rows_apply(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, 4_000, (1.6, 0.0), (0.9, 0.9, 0.9))
+    scores, hits, groups = draw_rows(rng, 4_000, (1.6, 0.0), (0.9, 0.9, 0.9))
     fitted = Multicalibration().fit(scores, hits, groups)
     assert {-1, 0} <= {*fitted.grouping.tolist()}
     unknown = np.full((scores.size, 2), 99)
@@ -254,7 +254,7 @@ def test_without_groups_only_corrections_of_all_rows_apply(rng: np.random.Genera
 
 
 def test_one_column_may_be_a_list_of_its_groups(rng: np.random.Generator) -> None:
-    scores, hits, groups = drawn(rng, 2_000, OPPOSITE[0])
+    scores, hits, groups = draw_rows(rng, 2_000, OPPOSITE[0])
     fitted = Multicalibration().fit(scores, hits, groups)
     assert Multicalibration().fit(scores, hits, groups[:, 0]) == fitted
     assert_array_equal(fitted.predict(scores, groups[:, 0]), fitted.predict(scores, groups))
@@ -263,7 +263,7 @@ def test_one_column_may_be_a_list_of_its_groups(rng: np.random.Generator) -> Non
 def test_frequency_weights_repeat_rows_and_sampling_weights_are_refused(
     rng: np.random.Generator,
 ) -> None:
-    scores, hits, groups = drawn(rng, 800, *OPPOSITE)
+    scores, hits, groups = draw_rows(rng, 800, *OPPOSITE)
     times = rng.integers(0, 4, 800)
     weighted = Multicalibration().fit(scores, hits, groups, sample_weight=frequency_weights(times))
     again = np.repeat(np.arange(800), times)
@@ -275,7 +275,7 @@ def test_frequency_weights_repeat_rows_and_sampling_weights_are_refused(
 def test_an_audit_in_folds_is_that_of_its_folds_and_names_the_groups(
     rng: np.random.Generator,
 ) -> None:
-    scores, hits, groups = drawn(rng, 3_000, *OPPOSITE)
+    scores, hits, groups = draw_rows(rng, 3_000, *OPPOSITE)
     frame = pd.DataFrame({"ward": np.array(list("ABCD"))[groups[:, 0]], "age": groups[:, 1]})
     result = audit(scores, hits, calibrator="multicalibration", groups=frame)
     assert result.request is not None

@@ -234,8 +234,8 @@ def check_optimal(
     else:
         intercept = reference.slopes(odds, targets, [[1.0] * len(targets)])
         assert_allclose(intercept, 0, atol=1e-10)
-    found = reference.slopes(odds, targets, [low, high])
-    for weight, slope in zip((fitted.a, fitted.b), found, strict=True):
+    result = reference.slopes(odds, targets, [low, high])
+    for weight, slope in zip((fitted.a, fitted.b), result, strict=True):
         assert slope >= -1e-10
         assert slope <= 1e-10 or weight == 0
 
@@ -294,15 +294,15 @@ def test_a_histogram_by_hand() -> None:
     assert fitted.counts.tolist() == [2, 0, 1, 3]
     asked = [0.0, 0.25, 0.2501, 0.5, 0.51, 0.75, 0.76, 1.0]
     assert fitted.predict(asked).tolist() == [0.5, 0.5, 0.2501, 0.5, 1, 1, 2 / 3, 2 / 3]
-    (said,) = fitted.warnings
-    assert said.startswith("1 of the 4 bins from the lowest calibration score up hold no")
+    (text,) = fitted.warnings
+    assert text.startswith("1 of the 4 bins from the lowest calibration score up hold no")
 
 
 def test_bins_below_every_score_are_not_missed() -> None:
     # The score of the likeliest of 3 classes is at least 1/3.
     assert HistogramBinning(4).fit([0.4, 0.6, 0.8], [0, 1, 1]).warnings == ()
-    (said,) = HistogramBinning(4).fit([0.4, 0.4, 0.8], [0, 1, 1]).warnings
-    assert said.startswith("1 of the 3 bins from the lowest calibration score up hold no")
+    (text,) = HistogramBinning(4).fit([0.4, 0.4, 0.8], [0, 1, 1]).warnings
+    assert text.startswith("1 of the 3 bins from the lowest calibration score up hold no")
 
 
 def test_equal_mass_bins_by_hand() -> None:
@@ -412,13 +412,13 @@ def test_pairs_on_many_rows_agree_with_two_fits_a_score(
     asked = np.concatenate([rng.random(40), rng.choice(scores, 40), [0.0, 1.0]])
     low, high = fitted.interval(asked)
     for place, score in enumerate(asked.tolist()):
-        for outcome, found in ((0, low[place]), (1, high[place])):
+        for outcome, result in ((0, low[place]), (1, high[place])):
             order = np.sort(np.unique(np.append(scores, score)))
             block = np.searchsorted(order, np.append(scores, score))
             sizes = np.bincount(block)
             means = np.bincount(block, weights=np.append(hits, outcome)) / sizes
             curve = scipy.optimize.isotonic_regression(means, weights=sizes).x
-            assert found == pytest.approx(curve[block[-1]], abs=1e-12)
+            assert result == pytest.approx(curve[block[-1]], abs=1e-12)
 
 
 # Quadratic scaling ------------------------------------------------------------------------------
@@ -439,8 +439,8 @@ def check_quadratic(case: EventCase) -> None:
     column = [reference.log_odds(s) for s in scores]
     columns = [[x * x for x in column], column, [1.0] * len(column)]
     if max(column) - min(column) > 1e-3:
-        found = reference.slopes(odds, reference.smoothed_targets(hits), columns)
-        assert_allclose(found, 0, atol=1e-8)
+        result = reference.slopes(odds, reference.smoothed_targets(hits), columns)
+        assert_allclose(result, 0, atol=1e-8)
 
 
 def test_300_parabolas_are_at_the_optimum() -> None:
@@ -453,8 +453,8 @@ def test_quadratic_scaling_undoes_a_known_parabola() -> None:
     odds = rng.normal(size=100_000)
     true = 1 / (1 + np.exp(-(0.2 * odds**2 + 0.8 * odds - 0.3)))
     fitted = QuadraticScaling().fit(1 / (1 + np.exp(-odds)), rng.random(odds.size) < true)
-    found = [fitted.square, fitted.slope, fitted.intercept]
-    assert_allclose(found, [0.2, 0.8, -0.3], atol=0.03)
+    results = [fitted.square, fitted.slope, fitted.intercept]
+    assert_allclose(results, [0.2, 0.8, -0.3], atol=0.03)
     assert "turns" in fitted.warnings[0]  # at log-odds of -2
     assert "turns at a score of" in fitted.describe().sentence
 
@@ -485,8 +485,8 @@ def test_centred_isotonic_of_a_published_example() -> None:
     # Oron and Flournoy 2017 as cir-model has it: of y 1, 21, 41, 34 the last two become 37.5.
     scores = np.repeat([0.1, 0.2, 0.3, 0.4], 100)
     hits = np.concatenate([np.arange(100) < share for share in (1, 21, 41, 34)])
-    found = CentredIsotonicCalibration().fit(scores, hits).predict([0.1, 0.2, 0.3, 0.4])
-    assert_allclose(found, [0.01, 0.21, 0.32, 0.375], atol=1e-12)
+    result = CentredIsotonicCalibration().fit(scores, hits).predict([0.1, 0.2, 0.3, 0.4])
+    assert_allclose(result, [0.01, 0.21, 0.32, 0.375], atol=1e-12)
 
 
 # What every map keeps ---------------------------------------------------------------------------
@@ -495,21 +495,21 @@ def test_centred_isotonic_of_a_published_example() -> None:
 def check_sound(score_map: ScoreMap, case: EventCase) -> None:
     fitted = score_map.fit(*case)
     asked = np.array([*asked_of(case), 5e-324, 1e-300, 2.0**-53, 1 - 2.0**-53])
-    found = fitted.predict(asked)
-    assert found.dtype == np.float64
-    assert found.shape == asked.shape
-    assert (found >= 0).all()
-    assert (found <= 1).all()
+    result = fitted.predict(asked)
+    assert result.dtype == np.float64
+    assert result.shape == asked.shape
+    assert (result >= 0).all()
+    assert (result <= 1).all()
     if score_map in RISING:
-        assert (np.diff(found[np.argsort(asked)]) >= -1e-15).all()
+        assert (np.diff(result[np.argsort(asked)]) >= -1e-15).all()
     if isinstance(score_map, BBQ | VennAbers):
-        assert (found > 0).all()
-        assert (found < 1).all()
-    assert all(said.endswith(".") for said in fitted.warnings)
+        assert (result > 0).all()
+        assert (result < 1).all()
+    assert all(text.endswith(".") for text in fitted.warnings)
     again = from_json(fitted.to_json())
     assert isinstance(again, type(fitted))
     assert again == fitted
-    assert again.predict(asked).tobytes() == found.tobytes()
+    assert again.predict(asked).tobytes() == result.tobytes()
 
 
 @each_map
@@ -579,9 +579,9 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("ask", "said"), REFUSALS.values(), ids=REFUSALS)
-def test_options_are_checked(ask: Callable[[], object], said: str) -> None:
-    with pytest.raises(CalibrationInputError, match=said):
+@pytest.mark.parametrize(("ask", "text"), REFUSALS.values(), ids=REFUSALS)
+def test_options_are_checked(ask: Callable[[], object], text: str) -> None:
+    with pytest.raises(CalibrationInputError, match=text):
         ask()
 
 
@@ -630,5 +630,5 @@ def test_isotonic_steps_of_many_rows_do_not_depend_on_their_order(digits: int) -
 
 
 def test_sorted_scores_with_a_negative_zero_are_ties() -> None:
-    found = IsotonicCalibration().fit([-0.0, 0.0, 0.5], [1, 0, 1])
-    assert found == IsotonicCalibration().fit([0.0, 0.5, 0.0], [0, 1, 1])
+    result = IsotonicCalibration().fit([-0.0, 0.0, 0.5], [1, 0, 1])
+    assert result == IsotonicCalibration().fit([0.0, 0.5, 0.0], [0, 1, 1])

@@ -94,8 +94,8 @@ def test_scores_whose_totals_are_the_hits_are_kept(seed: int) -> None:
     eighths = np.sort(np.random.default_rng(seed).integers(0, 9, 6))
     scores = np.repeat(eighths / 8, 8)
     hits = np.concatenate([np.arange(8) < count for count in eighths])
-    found = SplineCalibration(constrained=False).fit(scores, hits).predict(scores)
-    assert_allclose(found, scores, atol=1e-13)
+    result = SplineCalibration(constrained=False).fit(scores, hits).predict(scores)
+    assert_allclose(result, scores, atol=1e-13)
 
 
 def test_one_name_is_one_fit(rng: np.random.Generator) -> None:
@@ -106,9 +106,9 @@ def test_one_name_is_one_fit(rng: np.random.Generator) -> None:
     named = audit(scores, hits, calibrator="spline").fitted
     alone = audit(scores, hits, calibrator=SplineCalibration()).fitted
     paper = audit(scores, hits, calibrator=SplineCalibration(constrained=False)).fitted
-    found = [one.predict(scores) for one in (named, alone, paper) if one is not None]  # type: ignore[union-attr]
-    assert np.array_equal(found[0], found[1])
-    assert not np.array_equal(found[0], found[2])
+    results = [one.predict(scores) for one in (named, alone, paper) if one is not None]  # type: ignore[union-attr]
+    assert np.array_equal(results[0], results[1])
+    assert not np.array_equal(results[0], results[2])
     made = {one.key: one.make() for one in CATALOGUE}
     assert made["one_vs_rest_spline"] == OneVsRest(SplineCalibration())
     assert made["per_rank"] == PerRank(SplineCalibration())
@@ -186,9 +186,9 @@ def test_scores_are_cut_off_where_outcomes_are_likeliest(
     if low > high:
         low = high = (case.hits.sum() + 0.5) / (len(rows) + 1)
     fitted = SplineCalibration(n_knots, runout, fit_to).fit(*case)
-    found = fitted.predict(case.scores)
-    assert_allclose(found, [np.clip(slope[s], low, high) for s in case.scores], atol=2e-9)
-    assert np.all((found > 0) & (found < 1))
+    result = fitted.predict(case.scores)
+    assert_allclose(result, [np.clip(slope[s], low, high) for s in case.scores], atol=2e-9)
+    assert np.all((result > 0) & (result < 1))
 
 
 def test_the_map_follows_a_truth_that_bends_near_0_and_1(rng: np.random.Generator) -> None:
@@ -197,8 +197,8 @@ def test_the_map_follows_a_truth_that_bends_near_0_and_1(rng: np.random.Generato
     truth = scores**2.5 / (scores**2.5 + (1 - scores) ** 2.5)
     hits = (rng.random(20_000) < truth).astype(int)
     off, off_bounded = (
-        float(np.abs(found - truth).mean())
-        for found in (
+        float(np.abs(result - truth).mean())
+        for result in (
             SplineCalibration().fit(scores, hits).predict(scores),
             spline_frequency(scores, hits, bounded=True).slope,
         )
@@ -259,15 +259,15 @@ def lower_bound(problem: Programme, values: Floats) -> float:
     free = np.asarray(np.linalg.lstsq(problem.design, problem.target)[0], dtype=np.float64)
     gradient = problem.gradient(values)
     curvature = 2 * problem.design.T @ problem.design
-    found = [problem.loss(free)]
+    results = [problem.loss(free)]
     for near in (slack < distance for distance in (1e-7, 1e-9, 1e-11, 1e-13)):
         if near.any():
             weights, _ = scipy.optimize.nnls(sides[near].T, -gradient)
             # The loss plus weights @ (sides v - limits) is least where its gradient is 0
             pull = sides[near].T @ weights
             least = free - np.linalg.solve(curvature, pull)
-            found.append(problem.loss(least) + float(pull @ least - weights @ limits[near]))
-    return max(found)
+            results.append(problem.loss(least) + float(pull @ least - weights @ limits[near]))
+    return max(results)
 
 
 def check_bounded(case: EventCase, kind: tuple[Runout, int], fit_to: FitTo) -> bool:

@@ -38,21 +38,21 @@ def model(
 def check_temperature(case: LogitCase) -> str:
     table, labels = case.logits.tolist(), case.labels.tolist()
     fitted, kind = fit(*case), reference.temperature_case(table, labels)
-    found = fitted.temperature
+    result = fitted.temperature
     if kind in ("flat", "separable"):
-        assert found == 1.0
+        assert result == 1.0
         assert fitted.warnings
     elif kind == "anti-informative":
-        assert found == HOTTEST
+        assert result == HOTTEST
         assert fitted.warnings
     else:
         # The slope must change sign within a millionth of 1 / T, or be 0 but for rounding
         rounding = 1e-12 * float(np.ptp(case.logits, axis=1).max())
-        before = reference.scaled_nll_slope(table, labels, (1 - 1e-6) / found)
-        after = reference.scaled_nll_slope(table, labels, (1 + 1e-6) / found)
-        assert before <= rounding or found == HOTTEST
-        assert after >= -rounding or found == COLDEST
-        at_bound = found in (COLDEST, HOTTEST)
+        before = reference.scaled_nll_slope(table, labels, (1 - 1e-6) / result)
+        after = reference.scaled_nll_slope(table, labels, (1 + 1e-6) / result)
+        assert before <= rounding or result == HOTTEST
+        assert after >= -rounding or result == COLDEST
+        at_bound = result in (COLDEST, HOTTEST)
         assert bool(fitted.warnings) == at_bound
     return kind
 
@@ -115,12 +115,12 @@ def test_a_second_fit_finds_nothing_left_to_do(seed: int) -> None:
 @given(logit_sets())
 def test_probabilities_are_the_softmax_of_the_divided_logits(case: LogitCase) -> None:
     fitted = fit(*case)
-    found = fitted.predict_proba(case.logits)
+    result = fitted.predict_proba(case.logits)
     divided = [[z / fitted.temperature for z in row] for row in case.logits.tolist()]
     # A last digit of a logit of 1e3 / T is worth 1e-13 / T in the exponent
     loose = 1e-12 * max(1.0, 1 / fitted.temperature)
-    assert_allclose(found, reference.softmax(divided), rtol=loose, atol=1e-12)
-    assert found.dtype == np.float64
+    assert_allclose(result, reference.softmax(divided), rtol=loose, atol=1e-12)
+    assert result.dtype == np.float64
 
 
 def test_float32_is_fitted_as_the_numbers_it_holds(rng: np.random.Generator) -> None:
@@ -153,17 +153,17 @@ def test_separable_rows_leave_the_temperature_at_1(scale: float) -> None:
 def test_logits_that_know_the_opposite_end_at_the_hottest(scale: float) -> None:
     fitted = fit([[scale, 0.0]] * 10, [1] * 9 + [0])
     assert fitted.temperature == HOTTEST
-    (said,) = fitted.warnings
+    (text,) = fitted.warnings
     nearly_equal = fitted.predict_proba([[scale, 0.0]]).max() < 0.55
-    assert ("nearly equal" in said) == nearly_equal == (scale < 1e3)
+    assert ("nearly equal" in text) == nearly_equal == (scale < 1e3)
 
 
 def test_logits_that_a_larger_temperature_would_suit_are_not_said_to_be_useless() -> None:
     # Right in 3 rows of 4 at a difference of 5,000: T = 5,000 / ln 3, hotter than any tried
     fitted = fit([[5e3, 0.0, -math.inf]] * 4, [0, 0, 0, 1])
     assert fitted.temperature == HOTTEST
-    (said,) = fitted.warnings
-    assert said.endswith("a larger one would fit better.")
+    (text,) = fitted.warnings
+    assert text.endswith("a larger one would fit better.")
 
 
 def test_a_best_temperature_out_of_reach_is_reported() -> None:
@@ -257,11 +257,11 @@ def test_equal_rows_are_equal_to_the_bit_wherever_they_are(
     logits[10] += 1e6
     logits[11, 0] = 900.0
     fitted, order = FittedTemperature(2.0), rng.permutation(203)
-    found = fitted.predict_proba(logits)
-    assert np.array_equal(fitted.predict_proba(logits[order]), found[order])
+    result = fitted.predict_proba(logits)
+    assert np.array_equal(fitted.predict_proba(logits[order]), result[order])
     one_by_one = np.vstack([fitted.predict_proba(logits[i : i + 1]) for i in range(203)])
-    assert np.array_equal(one_by_one, found)
-    assert_allclose(found, reference.softmax((logits / 2).tolist()), rtol=1e-11, atol=1e-300)
+    assert np.array_equal(one_by_one, result)
+    assert_allclose(result, reference.softmax((logits / 2).tolist()), rtol=1e-11, atol=1e-300)
 
 
 @pytest.mark.parametrize("loss", ["nll", "squared_error"])
@@ -297,7 +297,7 @@ def test_hard_decisions_have_no_temperature(
     labels = np.where(np.arange(2000) % 10 == 0, (decided + 1) % 3, decided)
     fitted = method(loss=loss).fit(logits, labels)
     assert fitted.temperature == 1
-    assert any("no temperature changes anything" in said for said in fitted.warnings)
+    assert any("no temperature changes anything" in text for text in fitted.warnings)
 
 
 def test_a_smoothed_temperature_is_one_row_more_of_even_probabilities() -> None:

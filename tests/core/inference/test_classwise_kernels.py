@@ -46,8 +46,8 @@ def test_errors_are_those_of_slow_loops(table: Floats, rng: np.random.Generator)
     labels = rng.integers(5, size=(3, 60))
     labels[1, labels[1] == 2] = 3  # a class without hits, and below one with a single hit
     labels[2, np.flatnonzero(labels[2] == 2)[1:]] = 3
-    found = ClassKernels(table).errors(labels)
-    for drawn, errors in zip(labels, found, strict=True):
+    result = ClassKernels(table).errors(labels)
+    for drawn, errors in zip(labels, result, strict=True):
         for k, error in enumerate(errors):
             slow = reference.kde_ece_on_mesh(table[:, k].tolist(), [int(y == k) for y in drawn])
             assert error == pytest.approx(slow[0], rel=1e-6)
@@ -92,8 +92,8 @@ def test_a_change_without_interval_is_not_comparable() -> None:
         SideRows(TopR(1).outcomes(table, rows.labels), table, rows.labels)
         for table in (rows.probabilities, after)
     )
-    found = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)
-    assert found.mark == "not comparable"
+    result = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)
+    assert result.mark == "not comparable"
 
 
 def test_memory_is_bounded() -> None:

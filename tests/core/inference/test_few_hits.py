@@ -63,14 +63,14 @@ def test_the_mean_gap_of_few_hits_reaches_as_far_as_a_test_of_their_number(n_hit
     scores = expit(rng.normal(-4, 1, 400)).round(4)
     hits = np.zeros(400, dtype=int)
     hits[rng.choice(400, n_hits, replace=False)] = 1
-    found = interval_of("mean_gap", EventScores(scores, hits))
+    result = interval_of("mean_gap", EventScores(scores, hits))
     low, high = likely_gaps(scores.tolist(), n_hits)
-    assert found.low <= low + 1e-9
-    assert found.high >= high - 1e-9
-    assert min(abs(found.low - low), abs(found.high - high)) < 1e-6  # one of them is its end
+    assert result.low <= low + 1e-9
+    assert result.high >= high - 1e-9
+    assert min(abs(result.low - low), abs(result.high - high)) < 1e-6  # one of them is its end
     variance = float((scores * (1 - scores)).sum())
     usual = abs(scores.sum() - n_hits) <= norm.ppf(0.975) * math.sqrt(variance)
-    assert (found.low <= 0 <= found.high) >= usual
+    assert (result.low <= 0 <= result.high) >= usual
 
 
 def test_no_event_at_all_leaves_the_same_gaps_as_frequencies() -> None:
@@ -133,14 +133,14 @@ def looked_for(scores: Sequence[float], hits: Sequence[int]) -> list[float]:
 
 
 def test_the_interval_of_auroc_is_that_of_loops() -> None:
-    found = 0
+    result = 0
     for events in seeded_events(41, 60, max_size=30):
         if 0 < events.hits.sum() < len(events.hits):
             expected = looked_for(events.scores.tolist(), events.hits.tolist())
             ends = rank_interval(tally(*events), 0.95)
             assert_allclose([ends.low, ends.high], expected, atol=1e-6)
-            found += 1
-    assert found > 20
+            result += 1
+    assert result > 20
 
 
 def test_many_rows_have_delong_s_interval() -> None:
@@ -213,8 +213,8 @@ def test_of_equal_models_few_are_called_better_or_worse(n: int, intercept: float
 def test_a_rising_map_changes_no_auroc_however_few_the_misses() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) > 8)
-    found = evaluate("auroc", before, EventScores(scores**2, before.hits))
-    assert (found.change, found.mark) == (Interval(0, 0), "no evidence")
+    result = evaluate("auroc", before, EventScores(scores**2, before.hits))
+    assert (result.change, result.mark) == (Interval(0, 0), "no evidence")
 
 
 def test_a_better_order_is_still_seen() -> None:
@@ -255,9 +255,9 @@ def test_discrimination_of_three_misses_is_held() -> None:
 def test_undefined_resamples_may_lie_anywhere() -> None:
     values = np.arange(1000.0)
     values[-20:] = math.nan
-    found = percentile_interval(values, 0.95)
+    result = percentile_interval(values, 0.95)
     # The lower end is the 26th value, 20 unknown ones counted; the upper one is the 975th.
-    assert found == Interval(5.0, 974.0)
+    assert result == Interval(5.0, 974.0)
     values[-30:] = math.nan
     assert math.isnan(percentile_interval(values, 0.95).low)
     assert math.isnan(percentile_interval(np.full(5, math.inf), 0.95).low)
@@ -268,8 +268,8 @@ def test_infinite_before_and_after_is_not_comparable(powers: tuple[float, float]
     scores = np.linspace(0.95, 0.999, 200)
     one, other = (EventScores(scores**power, np.ones(200)) for power in powers)
     for key in ("calibration_intercept", "calibration_slope", "auroc"):
-        found = evaluate(key, one, other)
-        assert (found.change, found.mark) == (None, "not comparable"), key
+        result = evaluate(key, one, other)
+        assert (result.change, result.mark) == (None, "not comparable"), key
 
 
 def test_a_separated_slope_has_no_change() -> None:
@@ -284,8 +284,8 @@ def test_one_miss_is_too_few_to_compare_slopes() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) != 30)
     for key in ("calibration_slope", "calibration_intercept"):
-        found = evaluate(key, before, EventScores(scores**3, before.hits))
-        assert (found.change, found.mark) == (None, "not comparable")
+        result = evaluate(key, before, EventScores(scores**3, before.hits))
+        assert (result.change, result.mark) == (None, "not comparable")
 
 
 # Limits under perfect calibration of weighted rows with few hits ---------------------------------

@@ -22,8 +22,8 @@ def groupings_of(rng: np.random.Generator, n_rows: int) -> list[Integers]:
     return [rng.integers(2, size=n_rows), rng.integers(5, size=n_rows)]
 
 
-def members(found: GroupGaps, groupings: list[Integers]) -> list[NDArray[np.bool_]]:
-    pairs = zip(found.grouping.tolist(), found.place.tolist(), strict=True)
+def members(result: GroupGaps, groupings: list[Integers]) -> list[NDArray[np.bool_]]:
+    pairs = zip(result.grouping.tolist(), result.place.tolist(), strict=True)
     return [groupings[which] == place for which, place in pairs]
 
 
@@ -41,54 +41,54 @@ def test_gaps_and_adjusted_p_values_by_redrawing_in_a_loop(rng: np.random.Genera
     scores = rng.uniform(0.2, 0.8, 300)
     hits = (rng.random(300) < scores + 0.04).astype(float)
     groupings = groupings_of(rng, 300)
-    found = group_gaps(scores, hits, groupings, n_draws=2000)
-    chosen = members(found, groupings)
-    assert found.n_groups == 7
+    result = group_gaps(scores, hits, groupings, n_draws=2000)
+    chosen = members(result, groupings)
+    assert result.n_groups == 7
     for k, rows in enumerate(chosen):
-        assert found.rows[k] == rows.sum()
-        assert found.gap[k] == pytest.approx(scores[rows].mean() - hits[rows].mean())
+        assert result.rows[k] == rows.sum()
+        assert result.gap[k] == pytest.approx(scores[rows].mean() - hits[rows].mean())
     sizes = [(abs(scores[rows].mean() - hits[rows].mean()), rows.sum()) for rows in chosen]
     over_all = sum(size * n for size, n in sizes) / sum(n for _, n in sizes)
-    assert found.mean_size == pytest.approx(over_all)
+    assert result.mean_size == pytest.approx(over_all)
     least = [
         min(slow_p_values(scores, (rng.random(300) < scores).astype(float), chosen))
         for _ in range(400)
     ]
     for k, alone in enumerate(slow_p_values(scores, hits, chosen)):
         share = np.mean(np.array(least) <= alone)
-        assert found.adjusted[k] == pytest.approx(share, abs=0.08)
+        assert result.adjusted[k] == pytest.approx(share, abs=0.08)
 
 
 def test_two_groups_whose_errors_cancel_are_both_found(rng: np.random.Generator) -> None:
     odds, group = rng.normal(0, 1.2, 2000), rng.integers(2, size=2000)
     hits = rng.random(2000) < expit(odds + np.where(group == 1, 0.6, -0.6))
-    found = group_gaps(expit(odds), hits, [rng.integers(5, size=2000), group])
-    both = found.grouping == 1
-    assert found.own()[both].all()
-    assert found.gap[both][0] > 0.08
-    assert found.gap[both][1] < -0.08
-    worst = found.worst()
+    result = group_gaps(expit(odds), hits, [rng.integers(5, size=2000), group])
+    both = result.grouping == 1
+    assert result.own()[both].all()
+    assert result.gap[both][0] > 0.08
+    assert result.gap[both][1] < -0.08
+    worst = result.worst()
     assert worst is not None
-    assert found.grouping[worst] == 1
-    assert abs(found.gap[worst]) == np.abs(found.gap[both]).max()
+    assert result.grouping[worst] == 1
+    assert abs(result.gap[worst]) == np.abs(result.gap[both]).max()
 
 
 def test_a_fault_of_the_whole_is_no_fault_of_a_group(rng: np.random.Generator) -> None:
     odds, groupings = rng.normal(0, 1.2, 3000), groupings_of(rng, 3000)
     hits = rng.random(3000) < expit(0.6 * odds - 0.5)
-    found = group_gaps(expit(odds), hits, groupings)
-    assert found.off().all()
-    assert not found.own().any()
-    worst = found.worst()
+    result = group_gaps(expit(odds), hits, groupings)
+    assert result.off().all()
+    assert not result.own().any()
+    worst = result.worst()
     assert worst is not None
-    assert abs(found.beyond[worst]) < 0.04 < found.gap[worst]
+    assert abs(result.beyond[worst]) < 0.04 < result.gap[worst]
 
 
 def test_beyond_is_what_a_recalibration_by_an_optimizer_leaves(rng: np.random.Generator) -> None:
     scores = rng.uniform(0.05, 0.95, 400)
     hits = (rng.random(400) < expit(0.7 * logit(scores) - 0.3)).astype(float)
     groupings = groupings_of(rng, 400)
-    found = group_gaps(scores, hits, groupings, n_draws=20)
+    result = group_gaps(scores, hits, groupings, n_draws=20)
     variance = scores * (1 - scores)
     place = [
         (variance[scores < s].sum() + s * (1 - s) / 2) / variance.sum() for s in scores.tolist()
@@ -102,8 +102,8 @@ def test_beyond_is_what_a_recalibration_by_an_optimizer_leaves(rng: np.random.Ge
 
     weights = minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-7}).x
     left = expit(logit(scores) + powers @ weights) - hits
-    for k, rows in enumerate(members(found, groupings)):
-        assert found.beyond[k] == pytest.approx(left[rows].mean(), abs=2e-3)
+    for k, rows in enumerate(members(result, groupings)):
+        assert result.beyond[k] == pytest.approx(left[rows].mean(), abs=2e-3)
 
 
 @pytest.mark.long
@@ -114,8 +114,8 @@ def test_one_of_many_groups_is_a_false_alarm_in_5_of_100_cases() -> None:
         hits = rng.random(400) < scores
         small = rng.permutation(np.repeat(np.arange(12), [20, 25, 30, 35, 40, *[35] * 6, 40]))
         groupings = [*groupings_of(rng, 400), small]
-        found = group_gaps(scores, hits, groupings, least=20, n_draws=199, seed=seed)
-        alarms.append((found.off().any(), (found.beyond_adjusted < 0.05).any()))
+        result = group_gaps(scores, hits, groupings, least=20, n_draws=199, seed=seed)
+        alarms.append((result.off().any(), (result.beyond_adjusted < 0.05).any()))
     raw, beyond = np.mean(alarms, axis=0)
     assert raw < 0.1  # 5 % and 2.8 standard deviations
     assert beyond < 0.1
@@ -129,10 +129,10 @@ def test_an_interval_leaves_out_0_where_the_group_is_off(n_rows: int) -> None:
         for centre in (0.0, -3.5):
             odds, groupings = rng.normal(centre, 1, n_rows), groupings_of(rng, n_rows)
             hits = rng.random(n_rows) < expit(odds + shift * (groupings[0] - 0.5))
-            found = group_gaps(expit(odds), hits, groupings, least=10, n_draws=200)
-            outside = (found.low > 0) | (found.high < 0)
-            assert (outside == found.off()).all()
-            assert ((found.low <= found.gap) & (found.gap <= found.high)).all()
+            result = group_gaps(expit(odds), hits, groupings, least=10, n_draws=200)
+            outside = (result.low > 0) | (result.high < 0)
+            assert (outside == result.off()).all()
+            assert ((result.low <= result.gap) & (result.gap <= result.high)).all()
             kinds |= set(outside.tolist())
     assert kinds == {True, False}
 
@@ -142,8 +142,8 @@ def test_intervals_are_no_wider_where_the_gap_is_small() -> None:
         rng = np.random.default_rng(seed)
         scores = rng.beta(1, 8, 3000)
         months = np.sort(rng.integers(0, 10, 3000))
-        found = group_gaps(scores, rng.random(3000) < scores, [months], n_draws=200)
-        width = (found.high - found.low) * np.sqrt(found.rows)
+        result = group_gaps(scores, rng.random(3000) < scores, [months], n_draws=200)
+        width = (result.high - result.low) * np.sqrt(result.rows)
         assert width.max() < 1.4 * np.median(width)  # it was 8 times as wide at a gap of -0.1 pp
 
 
@@ -153,9 +153,9 @@ def test_intervals_hold_all_true_gaps_at_once() -> None:
     for seed in range(120):
         odds, groupings = rng.normal(-1, 1.2, 500), groupings_of(rng, 500)
         true = expit(odds + 0.8 * (groupings[0] - 0.5))
-        found = group_gaps(expit(odds), rng.random(500) < true, groupings, n_draws=199, seed=seed)
-        gaps = [(expit(odds) - true)[rows].mean() for rows in members(found, groupings)]
-        held.append(((found.low <= gaps) & (gaps <= found.high)).all())
+        result = group_gaps(expit(odds), rng.random(500) < true, groupings, n_draws=199, seed=seed)
+        gaps = [(expit(odds) - true)[rows].mean() for rows in members(result, groupings)]
+        held.append(((result.low <= gaps) & (gaps <= result.high)).all())
     assert np.mean(held) > 0.9
 
 
@@ -180,14 +180,14 @@ def test_names_of_groups_and_their_order_do_not_matter(case: EventCase, seed: in
     rng = np.random.default_rng(seed)
     n_rows = len(case.scores)
     first, second = rng.integers(2, size=n_rows), rng.integers(3, size=n_rows)
-    found = group_gaps(case.scores, case.hits, [first, second], least=1, n_draws=20)
+    result = group_gaps(case.scores, case.hits, [first, second], least=1, n_draws=20)
     again = group_gaps(case.scores, case.hits, [2 - second, first + 4], least=1, n_draws=20)
     order = np.lexsort((np.where(again.grouping == 0, -again.place, again.place), -again.grouping))
-    assert (again.rows[order] == found.rows).all()
+    assert (again.rows[order] == result.rows).all()
     for name in ("gap", "adjusted", "beyond", "low", "high"):
-        mine, other = getattr(found, name), getattr(again, name)[order]
+        mine, other = getattr(result, name), getattr(again, name)[order]
         np.testing.assert_allclose(mine, other, rtol=1e-6, atol=1e-9)
-    assert ((found.adjusted > 0) & (found.adjusted <= 1)).all()
+    assert ((result.adjusted > 0) & (result.adjusted <= 1)).all()
 
 
 def test_scores_that_cannot_vary() -> None:
@@ -201,9 +201,9 @@ def test_scores_that_cannot_vary() -> None:
 
 def test_small_groups_and_one_of_all_rows_are_not_tested() -> None:
     scores, hits = [0.5] * 80, [0, 1] * 40
-    found = group_gaps(scores, hits, [[0] * 80, [0] * 60 + [1] * 20, [7] * 40 + [2] * 40])
-    assert found.grouping.tolist() == [1, 2, 2]
-    assert found.place.tolist() == [0, 2, 7]
+    result = group_gaps(scores, hits, [[0] * 80, [0] * 60 + [1] * 20, [7] * 40 + [2] * 40])
+    assert result.grouping.tolist() == [1, 2, 2]
+    assert result.place.tolist() == [0, 2, 7]
     none = group_gaps(scores, hits, [list(range(80))])
     assert none.n_groups == 0
     assert none.worst() is None

@@ -77,7 +77,7 @@ def draw_side(
 
 
 @pytest.fixture(scope="module")
-def found() -> Inference:
+def result() -> Inference:
     before, after = draw_side(np.random.default_rng(5), 2000, 2.0)
     return infer(before, after, Plan(n_resamples=300))
 
@@ -159,8 +159,8 @@ def test_errors_of_exchanged_labels_are_the_class_wise_errors() -> None:
     rows = rng.dirichlet([0.3] * 5, size=80)
     labels = rng.integers(5, size=(7, 80))
     errors = ClassBins.of(rows, 6).errors(labels)
-    for drawn, found in zip(labels, errors, strict=True):
-        assert_allclose(found, classwise_errors(rows, drawn, n_bins=6), atol=1e-14)
+    for drawn, result in zip(labels, errors, strict=True):
+        assert_allclose(result, classwise_errors(rows, drawn, n_bins=6), atol=1e-14)
 
 
 def test_errors_of_exchanged_labels_are_those_of_equal_mass_and_the_ks_errors() -> None:
@@ -168,9 +168,9 @@ def test_errors_of_exchanged_labels_are_those_of_equal_mass_and_the_ks_errors() 
     rows = rng.multinomial(40, rng.dirichlet([0.3] * 5, size=80)) / 40  # with ties
     labels = rng.integers(5, size=(7, 80))
     mass, ks = ClassBins.of(rows, 6, "equal_mass"), ClassBins.of(rows, 6, "cumulative")
-    for drawn, found, gaps in zip(labels, mass.errors(labels), ks.errors(labels), strict=True):
+    for drawn, result, gaps in zip(labels, mass.errors(labels), ks.errors(labels), strict=True):
         expected = classwise_errors(rows, drawn, n_bins=6, binning="equal_mass")
-        assert_allclose(found, expected, atol=1e-14)
+        assert_allclose(result, expected, atol=1e-14)
         assert_allclose(gaps, classwise_ks_errors(rows, drawn), atol=1 / 1_024)
         assert np.all(gaps <= classwise_ks_errors(rows, drawn) + 1e-14)
 
@@ -194,7 +194,7 @@ def test_the_class_wise_ks_error_is_found_and_its_interval_holds() -> None:
     side = SideRows(TopR(1).outcomes(given, labels), given, labels)
     wanted = ("classwise_ks", "max_classwise_ks", "classwise_ece_equal_mass")
     measures = tuple(measure for measure in METRICS if measure.key in wanted)
-    found = evaluate_classes(rng, side, true, Plan(measures, n_resamples=200))
+    result = evaluate_classes(rng, side, true, Plan(measures, n_resamples=200))
     bins = {key: ClassBins.of(given, 15, kind) for key, kind in BINS.items()}
     truths = {
         "classwise_ks": bins["classwise_ks"].distances(true).mean(),
@@ -202,10 +202,10 @@ def test_the_class_wise_ks_error_is_found_and_its_interval_holds() -> None:
         "classwise_ece_equal_mass": bins["classwise_ece_equal_mass"].distances(true).mean(),
     }
     for key in wanted:
-        assert found[key].reference.p_value < 0.01
-        assert found[key].interval.low < truths[key] < found[key].interval.high
-        assert found[key].interval.high < 2 * truths[key]
-    assert found["classwise_ks"].value == classwise_ks_errors(given, labels).mean()
+        assert result[key].reference.p_value < 0.01
+        assert result[key].interval.low < truths[key] < result[key].interval.high
+        assert result[key].interval.high < 2 * truths[key]
+    assert result["classwise_ks"].value == classwise_ks_errors(given, labels).mean()
 
 
 @pytest.mark.parametrize("measure", ROW_MEASURES, ids=lambda measure: measure.key)
@@ -235,8 +235,8 @@ def test_gains_of_rows_are_those_of_each_label_weighted() -> None:
     assert_allclose(variance, (after * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
 
 
-def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(found: Inference) -> None:
-    gain, brier = found.find("calibration_gain"), found.find("brier")
+def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(result: Inference) -> None:
+    gain, brier = result.find("calibration_gain"), result.find("brier")
     assert gain.before is not None
     assert gain.after is not None
     assert brier.before is not None
@@ -270,9 +270,9 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
 # What is found --------------------------------------------------------------------------------
 
 
-def test_every_measure_is_looked_into(found: Inference) -> None:
-    assert [finding.key for finding in found.findings] == [measure.key for measure in METRICS]
-    for finding in found.findings:
+def test_every_measure_is_looked_into(result: Inference) -> None:
+    assert [finding.key for finding in result.findings] == [measure.key for measure in METRICS]
+    for finding in result.findings:
         for evaluated in (finding.before, finding.after):
             assert evaluated is not None
             without = finding.key in TESTED_ONLY
@@ -281,12 +281,12 @@ def test_every_measure_is_looked_into(found: Inference) -> None:
             assert evaluated.reference.upper >= evaluated.reference.mean - 1e-12
 
 
-def test_values_are_those_of_the_measures(found: Inference) -> None:
+def test_values_are_those_of_the_measures(result: Inference) -> None:
     before, after = draw_side(np.random.default_rng(5), 2000, 2.0)
     for side, name in ((before, "before"), (after, "after")):
         counted = tally(side.event.scores, side.event.hits)
         for measure in METRICS:
-            evaluated = getattr(found.find(measure.key), name)
+            evaluated = getattr(result.find(measure.key), name)
             if isinstance(measure, EventMeasure):
                 expected = float(measure.compute(counted, Options()))
             else:
@@ -298,21 +298,21 @@ def test_values_are_those_of_the_measures(found: Inference) -> None:
             assert_allclose(evaluated.value, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_mended_model_is_marked_as_better(found: Inference) -> None:
+def test_a_mended_model_is_marked_as_better(result: Inference) -> None:
     for key in ("ks_error", "ece", "kuiper", "kde_ece", "smooth_ece", "event_nll", "nll", "brier"):
-        finding = found.find(key)
+        finding = result.find(key)
         assert finding.mark == "better", key
         assert finding.change is not None
         assert finding.change.high < 0
     for key in ("mean_gap", "calibration_intercept", "observed_expected_ratio"):
-        assert found.find(key).mark == "better", key
-    assert found.find("accuracy").mark == "no evidence"
-    assert found.find("mean_score").mark is None
+        assert result.find(key).mark == "better", key
+    assert result.find("accuracy").mark == "no evidence"
+    assert result.find("mean_score").mark is None
 
 
-def test_a_calibrated_model_is_within_its_reference(found: Inference) -> None:
+def test_a_calibrated_model_is_within_its_reference(result: Inference) -> None:
     for measure in METRICS:
-        evaluated = found.find(measure.key).after
+        evaluated = result.find(measure.key).after
         assert evaluated is not None
         # Of this draw Spiegelhalter's z is -3.2; over 200 draws its mean is -0.06, its spread 1.02.
         # Net overconfidence is 2.6 standard errors below 0; over 200 draws -0.01, its spread 1.07.
@@ -346,15 +346,15 @@ def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
     before, after = draw_side(np.random.default_rng(14), 60, 1.5)
     mapped = SideRows(EventScores(np.sqrt(before.event.scores), before.event.hits))
     plan = Plan(n_resamples=40)
-    found = [infer(before, other, plan) for other in (before, after, mapped)]
+    results = [infer(before, other, plan) for other in (before, after, mapped)]
     its = infer(after, after, plan)
     for measure in METRICS:
         key = measure.key
         if isinstance(measure, EventMeasure | RowMeasure):
-            alone, *beside = (repr(one.find(key).before) for one in found)
+            alone, *beside = (repr(one.find(key).before) for one in results)
             assert beside == [alone, alone], key
         if isinstance(measure, EventMeasure) and measure.is_distance:
-            assert its.find(key).after == found[1].find(key).after, key
+            assert its.find(key).after == results[1].find(key).after, key
 
 
 def test_without_a_calibrator_nothing_changes() -> None:
@@ -637,11 +637,11 @@ def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors
     labels = drawn_labels(rng, true, 1)[0]
     side = SideRows(TopR(1).outcomes(given, labels), given, labels)
     plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
-    found = evaluate_classes(rng, side, poor, plan)[key].interval
+    result = evaluate_classes(rng, side, poor, plan)[key].interval
     distances = ClassBins.of(given, plan.options.n_bins).distances(true)
     truth = distances.mean() if key == "classwise_ece" else distances.max()
-    assert found.low < truth < found.high
-    assert found.high - found.low < truth
+    assert result.low < truth < result.high
+    assert result.high - result.low < truth
 
 
 def test_probabilities_are_moved_on_in_the_logarithm() -> None:
@@ -663,10 +663,10 @@ def test_many_true_scores_are_not_called_miscalibrated_for_those_that_draws_join
         rng = np.random.default_rng(seed)
         scores = rng.beta(2, 5, 200_000)
         side = SideRows(EventScores(scores, (rng.random(scores.size) < scores).astype(int)))
-        found = infer(side, side, plan).find("miscalibration").before
-        assert found is not None
-        p_values.append(found.reference.p_value)
-        assert found.reference.central[0] < found.value < found.reference.central[1]
+        result = infer(side, side, plan).find("miscalibration").before
+        assert result is not None
+        p_values.append(result.reference.p_value)
+        assert result.reference.central[0] < result.value < result.reference.central[1]
     assert min(p_values) > 0.1
 
 
@@ -682,8 +682,8 @@ def test_a_class_wise_error_is_followed_as_far_as_it_needs_whatever_else_is_aske
     together = infer(side, side, Plan(both, n_resamples=60))
     for measure in both:
         alone = infer(side, side, Plan((measure,), n_resamples=60)).find(measure.key).before
-        found = together.find(measure.key).before
+        result = together.find(measure.key).before
         assert alone is not None
-        assert found is not None
-        assert alone.interval == found.interval
-        assert alone.reference == found.reference
+        assert result is not None
+        assert alone.interval == result.interval
+        assert alone.reference == result.reference

@@ -41,7 +41,7 @@ def test_distances_that_are_left_out_later_are_as_if_all_were_drawn(off: float) 
         for key in KEYS
     }
     pattern = shifted(counted, 0.02)
-    found = invert(np.random.default_rng(7), counted, distances, [pattern], 0.9)
+    result = invert(np.random.default_rng(7), counted, distances, [pattern], 0.9)
 
     usual = {key: Usual.beginning(one.null, 0.9) for key, one in distances.items()}
     (again,) = np.random.default_rng(7).spawn(1)
@@ -57,9 +57,9 @@ def test_distances_that_are_left_out_later_are_as_if_all_were_drawn(off: float) 
             for frequency in allowed_frequencies(counted, 0.9)
         ]
         expected = usual[key].estimate(one.observed)
-        assert found[key].centre == expected.centre
-        assert found[key].interval.low == expected.interval.low
-        assert found[key].interval.high == pytest.approx(max(expected.interval.high, *allowed))
+        assert result[key].centre == expected.centre
+        assert result[key].interval.low == expected.interval.low
+        assert result[key].interval.high == pytest.approx(max(expected.interval.high, *allowed))
 
 
 def test_a_draw_of_the_same_labels_is_as_far_whatever_the_rounding() -> None:

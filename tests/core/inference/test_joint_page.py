@@ -65,6 +65,6 @@ def test_sums_of_rare_events_have_the_tails_of_poisson_counts(expected: float) -
     counts = expected - (rng.poisson(expected, normal.size) + rng.uniform(-0.5, 0.5, normal.size))
     levels = 0.005, 0.05, 0.95, 0.995
     wanted = np.quantile(counts, levels)
-    found = np.quantile(_leaning(normal, spread, lean), levels)
-    assert np.abs(found - wanted).max() < 0.15
+    result = np.quantile(_leaning(normal, spread, lean), levels)
+    assert np.abs(result - wanted).max() < 0.15
     assert np.abs(np.quantile(normal, levels) - wanted).max() > 0.6

@@ -120,10 +120,10 @@ def test_a_value_that_many_truths_show_excludes_none_of_them() -> None:
     for truth in (0.1, 0.2):
         usual.add(truth, common)
     usual.add(0.4, np.full(1001, 0.9))
-    found = usual.estimate(0.5)
-    assert found.interval.low == 0
-    assert found.centre == pytest.approx(0.1)
-    assert found.interval.high == pytest.approx(0.2, abs=1e-6)
+    result = usual.estimate(0.5)
+    assert result.interval.low == 0
+    assert result.centre == pytest.approx(0.1)
+    assert result.interval.high == pytest.approx(0.2, abs=1e-6)
 
 
 def saturated(rng: np.random.Generator, n: int) -> tuple[EventScores, Floats]:
@@ -165,14 +165,14 @@ def test_the_order_of_the_rows_changes_no_draw() -> None:
     side = two_classes(scores, (rng.random(80) < scores).astype(float))
     after = two_classes(scores**1.5, side.event.hits.astype(float))
     keys = {"event_nll", "nll", "auroc", "calibration_slope", "accuracy", "calibration_gain"}
-    found = infer(side, after, plan(keys))
+    result = infer(side, after, plan(keys))
     order = rng.permutation(80)
     moved = [
         two_classes(one.event.scores[order], one.event.hits[order].astype(float))
         for one in (side, after)
     ]
     again = infer(moved[0], moved[1], plan(keys))
-    for one, other in zip(found.findings, again.findings, strict=True):
+    for one, other in zip(result.findings, again.findings, strict=True):
         assert one.mark == other.mark
         assert one.change is not None
         assert other.change is not None

@@ -24,26 +24,26 @@ Integers = NDArray[np.int64]
 # Classes ------------------------------------------------------------------------------------
 
 
-def check_screen(found: ClassScreen, table: Floats, labels: Integers) -> None:
+def check_screen(result: ClassScreen, table: Floats, labels: Integers) -> None:
     """Compare with the curves of each class, one by one."""
     n_rows, n_classes = table.shape
-    assert (found.n_samples, found.n_classes) == (n_rows, n_classes)
+    assert (result.n_samples, result.n_classes) == (n_rows, n_classes)
     for k in range(n_classes):
         event = OneClass(k).outcomes(table, labels)
         curves = cumulative_curves(event.scores, event.hits)
-        assert found.rows[k] == event.hits.sum()
-        assert found.frequency[k] == event.hits.mean()
-        assert found.mean_score[k] == pytest.approx(event.scores.mean(), abs=1e-12)
-        assert found.ks_error[k] == pytest.approx(curves.ks_error, abs=1e-12)
+        assert result.rows[k] == event.hits.sum()
+        assert result.frequency[k] == event.hits.mean()
+        assert result.mean_score[k] == pytest.approx(event.scores.mean(), abs=1e-12)
+        assert result.ks_error[k] == pytest.approx(curves.ks_error, abs=1e-12)
         if curves.gap.max() + curves.gap.min() > 1e-9:
-            assert found.gap[k] > 0
+            assert result.gap[k] > 0
         elif curves.gap.max() + curves.gap.min() < -1e-9:
-            assert found.gap[k] < 0
-        assert found.null_deviation[k] == pytest.approx(curves.null_deviation, rel=1e-9, abs=1e-15)
+            assert result.gap[k] < 0
+        assert result.null_deviation[k] == pytest.approx(curves.null_deviation, rel=1e-9, abs=1e-15)
         if curves.null_deviation > 1e-9:
-            assert found.p_value[k] == pytest.approx(curves.ks_p_value, abs=1e-6)
-    assert (found.adjusted >= found.p_value - 1e-15).all()
-    assert (found.adjusted <= 1).all()
+            assert result.p_value[k] == pytest.approx(curves.ks_p_value, abs=1e-6)
+    assert (result.adjusted >= result.p_value - 1e-15).all()
+    assert (result.adjusted <= 1).all()
 
 
 @given(logit_sets())
@@ -52,7 +52,7 @@ def test_it_is_every_class_by_itself(case: LogitCase) -> None:
     check_screen(screen_classes(rows.probabilities, rows.labels), rows.probabilities, rows.labels)
 
 
-def made(
+def draw_table(
     rng: np.random.Generator, n_rows: int, n_classes: int, *, sharper: float = 1.0
 ) -> tuple[Floats, Integers]:
     """Labels drawn from a table; the table that is given back is sharpened."""
@@ -65,7 +65,7 @@ def made(
 def test_blocks_of_columns_change_nothing(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, cells: int
 ) -> None:
-    table, labels = made(rng, 300, 7, sharper=1.7)
+    table, labels = draw_table(rng, 300, 7, sharper=1.7)
     whole = screen_classes(table, labels)
     monkeypatch.setattr(multiple_testing, "_CELLS", cells)
     parts = screen_classes(table, labels)
@@ -78,18 +78,18 @@ def test_the_slow_reference(rng: np.random.Generator) -> None:
     # Rounded scores, so that many are equal.
     counts = rng.integers(0, 4, (80, 4)) + 1.0
     table, labels = counts / counts.sum(axis=1, keepdims=True), rng.integers(0, 3, 80)
-    found = screen_classes(table, labels)
+    result = screen_classes(table, labels)
     rows = table.tolist()
     for k in range(4):
         scores, hits = reference.one_class(rows, labels.tolist(), k)
         gaps = reference.curves(scores, hits).gap
-        assert found.gap[k] == pytest.approx(max(gaps, key=abs), abs=1e-12)
-        assert found.p_value[k] == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
-    assert found.rows[3] == 0
+        assert result.gap[k] == pytest.approx(max(gaps, key=abs), abs=1e-12)
+        assert result.p_value[k] == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
+    assert result.rows[3] == 0
 
 
 def test_the_order_of_the_rows_changes_nothing(rng: np.random.Generator) -> None:
-    table, labels = made(rng, 200, 5, sharper=2.0)
+    table, labels = draw_table(rng, 200, 5, sharper=2.0)
     shuffled = rng.permutation(200)
     assert (
         screen_classes(table, labels).gap.tolist()
@@ -98,7 +98,7 @@ def test_the_order_of_the_rows_changes_nothing(rng: np.random.Generator) -> None
 
 
 def test_worst_first() -> None:
-    found = ClassScreen(
+    result = ClassScreen(
         n_samples=100,
         rows=np.array([20, 20, 20, 20, 20]),
         mean_score=np.full(5, 0.2),
@@ -108,10 +108,10 @@ def test_worst_first() -> None:
         adjusted=np.array([1.0, 0.005, 1.0, 1.0, 0.04]),
         remains=np.zeros(5, dtype=np.bool_),
     )
-    assert found.order.tolist() == [1, 4, 2, 3, 0]
-    assert found.off().tolist() == [False, True, False, False, True]
-    assert found.off(0.01).tolist() == [False, True, False, False, False]
-    assert found.frequency.tolist() == [0.2] * 5
+    assert result.order.tolist() == [1, 4, 2, 3, 0]
+    assert result.off().tolist() == [False, True, False, False, True]
+    assert result.off(0.01).tolist() == [False, True, False, False, False]
+    assert result.frequency.tolist() == [0.2] * 5
 
 
 def test_a_class_is_off_while_most_of_its_gap_is_left() -> None:
@@ -136,9 +136,9 @@ def test_a_class_is_off_while_most_of_its_gap_is_left() -> None:
 def test_many_expected_rows_are_adjusted_by_holm_alone(rng: np.random.Generator) -> None:
     # Classes of probability one half have no skew.
     table, labels = np.full((4_000, 2), 0.5), rng.integers(0, 2, 4_000)
-    found = screen_classes(table, labels)
-    assert found.p_value[0] == found.p_value[1]
-    assert found.adjusted.tolist() == holm(found.p_value).tolist()
+    result = screen_classes(table, labels)
+    assert result.p_value[0] == result.p_value[1]
+    assert result.adjusted.tolist() == holm(result.p_value).tolist()
 
 
 def test_certain_classes() -> None:
@@ -151,9 +151,9 @@ def test_certain_classes() -> None:
 
 
 def test_a_sum_above_1_within_the_tolerance_counts_as_1() -> None:
-    found = screen_classes([[1.0005, 0.0], [0.5, 0.5]], [0, 1])
-    assert found.mean_score.tolist() == [0.75, 0.25]
-    assert found.null_deviation[0] == pytest.approx(0.25)
+    result = screen_classes([[1.0005, 0.0], [0.5, 0.5]], [0, 1])
+    assert result.mean_score.tolist() == [0.75, 0.25]
+    assert result.null_deviation[0] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_few_rows_a_class_are_not_called_off_too_often() -> None:
     wrong = by_limit = 0
     for _ in range(60):
         labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-        found = screen_classes(table, labels)
-        wrong += bool(found.off().any())
-        limits = list(map(brownian_tail, found.ks_error / found.null_deviation))
+        result = screen_classes(table, labels)
+        wrong += bool(result.off().any())
+        limits = list(map(brownian_tail, result.ks_error / result.null_deviation))
         by_limit += bool((holm(limits) < 0.05).any())
     assert wrong <= 6
     assert by_limit >= 12
@@ -191,13 +191,13 @@ def test_few_rows_a_class_are_not_called_off_too_often() -> None:
 
 def test_a_class_that_is_off_is_found_among_many() -> None:
     rng = np.random.default_rng(5)
-    table, labels = made(rng, 5_000, 50)
+    table, labels = draw_table(rng, 5_000, 50)
     changed = labels.copy()
     changed[labels == 7] = np.where(rng.random((labels == 7).sum()) < 0.6, 8, 7)
-    found = screen_classes(table, changed)
-    assert found.order[:2].tolist() in ([7, 8], [8, 7])
-    assert found.off().nonzero()[0].tolist() == [7, 8]
-    assert found.gap[7] > 0 > found.gap[8]
+    result = screen_classes(table, changed)
+    assert result.order[:2].tolist() in ([7, 8], [8, 7])
+    assert result.off().nonzero()[0].tolist() == [7, 8]
+    assert result.gap[7] > 0 > result.gap[8]
 
 
 # Bins ---------------------------------------------------------------------------------------
@@ -205,26 +205,28 @@ def test_a_class_that_is_off_is_found_among_many() -> None:
 
 @given(event_data(), st.integers(2, 30))
 def test_a_sweep_is_one_error_after_another(case: EventCase, most: int) -> None:
-    found = bin_sweep(case.scores, case.hits, most=most)
-    assert found.n_bins.tolist() == list(range(2, most + 1))
-    for n_bins, wide, even in zip(found.n_bins, found.equal_width, found.equal_mass, strict=True):
+    result = bin_sweep(case.scores, case.hits, most=most)
+    assert result.n_bins.tolist() == list(range(2, most + 1))
+    for n_bins, wide, even in zip(
+        result.n_bins, result.equal_width, result.equal_mass, strict=True
+    ):
         assert wide == pytest.approx(ece(case.scores, case.hits, n_bins=n_bins), abs=1e-12)
         other = ece(case.scores, case.hits, n_bins=n_bins, binning="equal_mass")
         assert even == pytest.approx(other, abs=1e-12)
     curves = cumulative_curves(case.scores, case.hits)
-    assert found.ks_error == pytest.approx(curves.ks_error, abs=1e-15)
-    assert (found.limit_equal_width >= 0).all()
+    assert result.ks_error == pytest.approx(curves.ks_error, abs=1e-15)
+    assert (result.limit_equal_width >= 0).all()
 
 
 def test_a_sweep_is_the_slow_reference() -> None:
     for case in seeded_events(8, 20):
         scores, hits = case.scores.tolist(), case.hits.tolist()
-        found = bin_sweep(scores, hits, most=12)
+        result = bin_sweep(scores, hits, most=12)
         for place, n_bins in enumerate(range(2, 13)):
             wide = reference.ece(scores, hits, n_bins, "equal_width")
             even = reference.ece(scores, hits, n_bins, "equal_mass")
-            assert found.equal_width[place] == pytest.approx(wide, abs=1e-12)
-            assert found.equal_mass[place] == pytest.approx(even, abs=1e-12)
+            assert result.equal_width[place] == pytest.approx(wide, abs=1e-12)
+            assert result.equal_mass[place] == pytest.approx(even, abs=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [60, 2_000])
@@ -248,9 +250,9 @@ def test_a_perfect_model_passes_the_limit_in_5_of_100_draws(
 def test_the_limit_of_two_full_bins_is_that_of_two_folded_normals() -> None:
     # |Z1| + |Z2| <= t is max(|U|, |V|) <= t / sqrt(2) of two others: both of P = sqrt(0.95).
     exact = math.sqrt(2) * norm.ppf((1 + math.sqrt(0.95)) / 2)
-    found = bin_sweep([0.25] * 4_000 + [0.75] * 4_000, [0, 1] * 4_000, most=2)
+    result = bin_sweep([0.25] * 4_000 + [0.75] * 4_000, [0, 1] * 4_000, most=2)
     deviation = math.sqrt(4_000 * 0.25 * 0.75) / 8_000
-    assert found.limit_equal_width[0] == pytest.approx(exact * deviation, rel=0.005)
+    assert result.limit_equal_width[0] == pytest.approx(exact * deviation, rel=0.005)
 
 
 def test_certain_scores_leave_no_room() -> None:

@@ -26,15 +26,20 @@ def test_many_bins_that_are_each_a_little_off_are_one_range() -> None:
     low = ((0.1, 300, 30), (0.3, 200, 60), (0.43, 100, 43))
     high = ((0.5, 60, 23), (0.56, 50, 21), (0.63, 46, 22), (0.7, 40, 22), (0.76, 34, 18),
             (0.83, 26, 17), (0.9, 22, 16), (0.97, 16, 13))  # fmt: skip
-    (found,) = off_ranges(*rows_of(*low, *high))
+    (result,) = off_ranges(*rows_of(*low, *high))
     n_rows, n_hits = sum(n for _, n, _ in high), sum(hits for _, _, hits in high)
     gap = (sum(score * n for score, n, _ in high) - n_hits) / n_rows
-    assert (round(found.low, 4), found.high, found.first, found.last) == (0.4667, 1, False, True)
-    assert (n_rows, found.n_rows) == (294, 294)
-    assert found.gap == pytest.approx(gap)
+    assert (round(result.low, 4), result.high, result.first, result.last) == (
+        0.4667,
+        1,
+        False,
+        True,
+    )
+    assert (n_rows, result.n_rows) == (294, 294)
+    assert result.gap == pytest.approx(gap)
     each = [score - hits / n for score, n, hits in high]
     assert (round(min(each), 2), round(max(each), 2)) == (0.12, 0.23)
-    assert (found.least, found.most) == pytest.approx((min(each), max(each)))
+    assert (result.least, result.most) == pytest.approx((min(each), max(each)))
     # By themselves, adjusted for 11 bins, two are off (Bonferroni, normal).
     parts = zip(each, high, strict=True)
     alone = [erfc(gap / math.sqrt(2 * s * (1 - s) / n)) for gap, (s, n, _) in parts]
@@ -56,11 +61,11 @@ class Slow:
         return np.isin(self.place, self.filled[run[0] : run[1] + 1])
 
     def deviations(self, labels: Floats) -> dict[Run, float]:
-        found = {}
+        results = {}
         for run in self.runs:
             s, h = self.scores[self.inside(run)], labels[self.inside(run)]
-            found[run] = float((s.sum() - h.sum()) / math.sqrt((s * (1 - s)).sum()))
-        return found
+            results[run] = float((s.sum() - h.sum()) / math.sqrt((s * (1 - s)).sum()))
+        return results
 
     def contrary(self, run: Run) -> bool:
         for k in range(run[0], run[1] + 1):
@@ -76,8 +81,8 @@ class Slow:
         label = [0] * len(self.filled)
         for run in sorted(self.runs, key=lambda one: -abs(self.seen[one])):
             mine = slice(run[0], run[1] + 1)
-            found = abs(self.seen[run]) > largest[int(0.95 * n_draws)] and not self.contrary(run)
-            if found and not any(label[mine]):
+            result = abs(self.seen[run]) > largest[int(0.95 * n_draws)] and not self.contrary(run)
+            if result and not any(label[mine]):
                 label[mine] = [1 if self.seen[run] > 0 else -1] * (run[1] + 1 - run[0])
         return label
 
@@ -94,12 +99,12 @@ class Slow:
         return OffRange(low, high, first, last, int(mine.sum()), *means, min(gaps), max(gaps))
 
     def ranges(self, n_draws: int) -> list[OffRange]:
-        found, place = [], 0
+        results, place = [], 0
         for sign, same in itertools.groupby(self.labels(n_draws)):
             end = place + len(list(same))
-            found += [self.range_of((place, end - 1))] if sign else []
+            results += [self.range_of((place, end - 1))] if sign else []
             place = end
-        return found
+        return results
 
 
 @pytest.mark.parametrize(("seed", "n_bins"), [(0, 6), (1, 10), (2, 15)])
@@ -109,10 +114,13 @@ def test_ranges_are_those_of_a_loop_over_all_runs(seed: int, n_bins: int) -> Non
     scores = scores[(scores < 0.5) | (scores > 0.65)]  # an empty part joins its sides
     true = np.clip(scores + rng.choice([-0.25, 0.25]) * np.sin(4 * scores), 0, 1)
     hits = (rng.random(scores.size) < true).astype(float)
-    found, expected = off_ranges(scores, hits, n_bins=n_bins), Slow(scores, hits, n_bins).ranges(60)
+    results, expected = (
+        off_ranges(scores, hits, n_bins=n_bins),
+        Slow(scores, hits, n_bins).ranges(60),
+    )
     assert expected
     names = ("low", "high", "first", "last", "n_rows", "mean_score", "frequency", "least", "most")
-    assert [[getattr(one, name) for name in names] for one in found] == [
+    assert [[getattr(one, name) for name in names] for one in results] == [
         pytest.approx([getattr(one, name) for name in names]) for one in expected
     ]
 
@@ -126,8 +134,8 @@ def test_true_scores_rarely_name_a_range() -> None:
 
 
 def test_scores_of_0_and_1_that_are_wrong_are_found() -> None:
-    (found,) = off_ranges([0.0] * 40 + [1.0] * 40, [0] * 40 + [1] * 39 + [0])
-    assert (found.last, found.n_rows, round(found.gap, 9)) == (True, 40, 0.025)
+    (result,) = off_ranges([0.0] * 40 + [1.0] * 40, [0] * 40 + [1] * 39 + [0])
+    assert (result.last, result.n_rows, round(result.gap, 9)) == (True, 40, 0.025)
     assert off_ranges([0.0, 1.0], [0, 1]) == ()
 
 

@@ -47,17 +47,17 @@ def slow_statistics(scores: Floats, hits: Hits) -> dict[str, float]:
 
 def slow_least(scores: Floats, hits: Hits) -> float:
     """Return the smallest p-value of the five."""
-    found = slow_statistics(scores, hits)
+    result = slow_statistics(scores, hits)
     return min(
-        erfc(abs(found["mean"]) / math.sqrt(2)),
-        erfc(abs(found["spread"]) / math.sqrt(2)),
-        chi2.sf(found["smooth"], ORDER + 1),
-        brownian_tail(found["ks"]),
-        brownian_range_tail(found["kuiper"]),
+        erfc(abs(result["mean"]) / math.sqrt(2)),
+        erfc(abs(result["spread"]) / math.sqrt(2)),
+        chi2.sf(result["smooth"], ORDER + 1),
+        brownian_tail(result["ks"]),
+        brownian_range_tail(result["kuiper"]),
     )
 
 
-def made(rng: np.random.Generator, n_rows: int, truth: str) -> tuple[Floats, Hits]:
+def draw_rows(rng: np.random.Generator, n_rows: int, truth: str) -> tuple[Floats, Hits]:
     odds = rng.normal(-0.5, 1.5, n_rows)
     true = {
         "scores": odds,
@@ -70,33 +70,33 @@ def made(rng: np.random.Generator, n_rows: int, truth: str) -> tuple[Floats, Hit
 
 def test_statistics_are_those_of_sums_over_the_rows(rng: np.random.Generator) -> None:
     for truth in ("scores", "lower", "wave"):
-        scores, hits = made(rng, 300, truth)
-        found = omnibus_test(scores, hits, n_draws=20)
+        scores, hits = draw_rows(rng, 300, truth)
+        result = omnibus_test(scores, hits, n_draws=20)
         expected = slow_statistics(scores, hits)
-        assert tuple(part.key for part in found.parts) == DEPARTURES
-        for part in found.parts:
+        assert tuple(part.key for part in result.parts) == DEPARTURES
+        for part in result.parts:
             assert part.value == pytest.approx(expected[part.key], rel=1e-6), part.key
-        least = min(part.p_value for part in found.parts)
+        least = min(part.p_value for part in result.parts)
         assert least == pytest.approx(slow_least(scores, hits), rel=1e-5)
 
 
 def test_p_value_is_the_share_of_drawn_labels_that_are_as_far_off(
     rng: np.random.Generator,
 ) -> None:
-    scores, hits = made(rng, 80, "scores")
+    scores, hits = draw_rows(rng, 80, "scores")
     least = slow_least(scores, hits)
     drawn = [slow_least(scores, rng.random(80) < scores) for _ in range(400)]
-    found = omnibus_test(scores, hits, n_draws=2000)
-    assert found.p_value == pytest.approx(np.mean(np.array(drawn) <= least), abs=0.08)
-    assert found.p_value == min(part.adjusted for part in found.parts)
-    assert all(part.adjusted >= part.p_value - 0.03 for part in found.parts)
+    result = omnibus_test(scores, hits, n_draws=2000)
+    assert result.p_value == pytest.approx(np.mean(np.array(drawn) <= least), abs=0.08)
+    assert result.p_value == min(part.adjusted for part in result.parts)
+    assert all(part.adjusted >= part.p_value - 0.03 for part in result.parts)
 
 
 @pytest.mark.long
 def test_false_alarms_are_rare_and_power_is_not_that_of_one_statistic() -> None:
     rng, share = np.random.default_rng(5), {}
     for truth in ("scores", "tamer", "wave"):
-        draws = [made(rng, 400, truth) for _ in range(100)]
+        draws = [draw_rows(rng, 400, truth) for _ in range(100)]
         share[truth] = (
             np.mean([omnibus_test(*one, n_draws=199).p_value < 0.05 for one in draws]),
             np.mean([cumulative_curves(*one).ks_p_value < 0.05 for one in draws]),
@@ -108,13 +108,13 @@ def test_false_alarms_are_rare_and_power_is_not_that_of_one_statistic() -> None:
 
 
 def test_what_differs_is_named(rng: np.random.Generator) -> None:
-    lower = omnibus_test(*made(rng, 3000, "lower"))
+    lower = omnibus_test(*draw_rows(rng, 3000, "lower"))
     assert "mean" in lower.departures()
     assert lower.part("mean").value > 0  # scores are too high
-    tamer = omnibus_test(*made(rng, 3000, "tamer"))
+    tamer = omnibus_test(*draw_rows(rng, 3000, "tamer"))
     assert "spread" in tamer.departures()
     assert tamer.part("spread").value > 0  # scores are too extreme
-    wave = omnibus_test(*made(rng, 3000, "wave"))
+    wave = omnibus_test(*draw_rows(rng, 3000, "wave"))
     assert "smooth" in wave.departures()
     assert "mean" not in wave.departures()
 
@@ -152,10 +152,10 @@ def test_a_constant_score_is_right_or_wrong_on_average_alone() -> None:
 
 
 def test_many_rows_are_joined_without_another_answer() -> None:
-    scores, hits = made(np.random.default_rng(3), 20_000, "tamer")
+    scores, hits = draw_rows(np.random.default_rng(3), 20_000, "tamer")
     expected = slow_statistics(scores[:4000], hits[:4000])
-    found = omnibus_test(scores[:4000], hits[:4000], n_draws=20)
-    for part in found.parts:
+    result = omnibus_test(scores[:4000], hits[:4000], n_draws=20)
+    for part in result.parts:
         assert part.value == pytest.approx(expected[part.key], rel=0.02), part.key
 
 

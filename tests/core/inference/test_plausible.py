@@ -80,12 +80,12 @@ def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
 
 def class_wise(logits: Floats, stretch: float, seed: int) -> tuple[Inference, Floats]:
     """Evaluate labels of other probabilities, and give the true class-wise errors by loops."""
-    said, true = softmax(logits), softmax(stretch * logits)
+    text, true = softmax(logits), softmax(stretch * logits)
     draws = np.random.default_rng(seed).random((len(logits), 1))
     labels = np.minimum((draws > true.cumsum(axis=1)).sum(axis=1), logits.shape[1] - 1)
-    side = SideRows(TopR(1).outcomes(said, labels), said, labels)
+    side = SideRows(TopR(1).outcomes(text, labels), text, labels)
     errors = []
-    for column, its in zip(said.T, true.T, strict=True):
+    for column, its in zip(text.T, true.T, strict=True):
         bins = np.ceil(column * 15)
         errors.append(sum(abs((column - its)[bins == one].sum()) for one in set(bins)))
     return infer(side, side, Plan(CLASSWISE, n_resamples=100)), np.array(errors) / len(logits)
@@ -104,8 +104,8 @@ def test_class_wise_errors_are_held_where_few_misses_are_seen(
         rng = np.random.default_rng(seed)
         logits = spread * rng.normal(size=(n_rows, n_classes))
         logits[np.arange(n_rows), rng.integers(n_classes, size=n_rows)] += away
-        found, errors = class_wise(logits, stretch, seed + 1000)
-        for one, truth in zip(found.findings, (errors.mean(), errors.max()), strict=True):
+        result, errors = class_wise(logits, stretch, seed + 1000)
+        for one, truth in zip(result.findings, (errors.mean(), errors.max()), strict=True):
             assert one.before is not None
             held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
     assert min(held.values()) >= 55
@@ -114,10 +114,10 @@ def test_class_wise_errors_are_held_where_few_misses_are_seen(
 @pytest.mark.parametrize("certain", [False, True])
 def test_without_a_miss_class_wise_errors_reach_what_is_possible(*, certain: bool) -> None:
     labels = np.arange(400) % 4
-    said = np.eye(4)[labels] if certain else softmax(9 * np.eye(4)[labels])
-    side = SideRows(TopR(1).outcomes(said, labels), said, labels)
+    text = np.eye(4)[labels] if certain else softmax(9 * np.eye(4)[labels])
+    side = SideRows(TopR(1).outcomes(text, labels), text, labels)
     # Of each class, a quarter of the rows miss that share, and the others have as many more hits.
-    possible = (said.max(axis=1).mean() - binomial_interval(400, 400)[0]) / 2
+    possible = (text.max(axis=1).mean() - binomial_interval(400, 400)[0]) / 2
     for one in infer(side, side, Plan(CLASSWISE, n_resamples=60)).findings:
         assert one.before is not None
         assert one.before.interval.low == 0

@@ -96,13 +96,13 @@ def test_every_simulation_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize("model", [*MODELS, PERFECT], ids=lambda model: model.name)
 def test_the_truth_of_a_distance_is_what_very_many_rows_show(model: validation.Model) -> None:
     """Both classes are off alike, and by the mean of what each row is off."""
-    found = truths(model)
-    assert found.keys() == set(KEYS.values()) - NO_INTERVAL
+    result = truths(model)
+    assert result.keys() == set(KEYS.values()) - NO_INTERVAL
     rng = np.random.default_rng(1)
     x = rng.choice([-1.0, 1.0], size=400_000) + rng.normal(size=400_000)
     off = np.abs(model.scores(x) - PERFECT.scores(x)).mean()
-    assert found["classwise_ece"] == pytest.approx(off, abs=5e-4)
-    assert found["kde_ece"] == pytest.approx(off, abs=1e-3)
+    assert result["classwise_ece"] == pytest.approx(off, abs=5e-4)
+    assert result["kde_ece"] == pytest.approx(off, abs=1e-3)
 
 
 def test_the_truth_of_the_gain_is_the_squared_distance_to_the_true_probabilities() -> None:

@@ -32,13 +32,13 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.splits import Split
 
 
-def made(seed: int, n_rows: int, n_classes: int = 3) -> LogitSet:
+def draw_set(seed: int, n_rows: int, n_classes: int = 3) -> LogitSet:
     rng = np.random.default_rng(seed)
     logits = 6 * rng.normal(size=(n_rows, n_classes))
     return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
 
 
-SPLIT = Split(made(1, 400), made(2, 300))
+SPLIT = Split(draw_set(1, 400), draw_set(2, 300))
 PLAN = LearningPlan((60, 150, 400), n_draws=4, seed=9, n_bins=10)
 
 
@@ -73,10 +73,10 @@ def by_hand(calibrator: Calibrator | None, size: int, draw: int) -> list[float]:
 
 def test_the_curves_are_a_slow_loop_over_draws() -> None:
     calibrators = {"none": None, "t": TemperatureScaling(), "spline": SplineCalibration()}
-    found = learning_curves(SPLIT, TopR(1), calibrators, PLAN)
-    assert [curve.key for curve in found.curves] == ["none", "t", "spline"]
+    result = learning_curves(SPLIT, TopR(1), calibrators, PLAN)
+    assert [curve.key for curve in result.curves] == ["none", "t", "spline"]
     for key, calibrator in calibrators.items():
-        curve = found.curve(key)
+        curve = result.curve(key)
         assert curve.sizes.tolist() == [60, 150, 400]
         for point in curve.points:
             n_draws = 1 if point.size == 400 or calibrator is None else 4
@@ -89,18 +89,18 @@ def test_the_curves_are_a_slow_loop_over_draws() -> None:
             for share in (0.1, 0.9):
                 spread = [np.quantile(values, share) for values in tables]
                 assert_allclose(curve.quantile(measure, share), spread)
-    assert np.isnan(found.curve("spline").mean("nll")).all()
-    assert len(set(found.curve("none").mean("ece").tolist())) == 1
+    assert np.isnan(result.curve("spline").mean("nll")).all()
+    assert len(set(result.curve("none").mean("ece").tolist())) == 1
 
 
 @pytest.mark.parametrize("event", [WithinTopR(2), OneClass(1)])
 def test_other_events_are_evaluated_too(event: WithinTopR | OneClass) -> None:
     plan = LearningPlan((400,))
-    found = learning_curves(SPLIT, event, {"t": TemperatureScaling()}, plan)
+    result = learning_curves(SPLIT, event, {"t": TemperatureScaling()}, plan)
     fitted = TemperatureScaling().fit(SPLIT.calibration.logits, SPLIT.calibration.labels)
     table = fitted.predict_proba(SPLIT.test.logits)
     outcomes = event.outcomes(table, SPLIT.test.labels)
-    values = dict(zip(LEARNED, found.curves[0].points[0].values[0].tolist(), strict=True))
+    values = dict(zip(LEARNED, result.curves[0].points[0].values[0].tolist(), strict=True))
     assert_allclose(values["ks_error"], ks_error(outcomes.scores, outcomes.hits))
     assert_allclose(values["accuracy"], metrics.accuracy(table, SPLIT.test.labels))
 
@@ -108,8 +108,8 @@ def test_other_events_are_evaluated_too(event: WithinTopR | OneClass) -> None:
 def test_scores_alone_have_no_measures_of_all_classes() -> None:
     rows = EventScores(np.linspace(0.1, 0.9, 80), np.arange(80) % 3 > 0)
     plan = LearningPlan((50, 80), n_draws=2)
-    found = learning_curves(Split(rows, rows), TopR(1), {"i": IsotonicCalibration()}, plan)
-    curve = found.curve("i")
+    result = learning_curves(Split(rows, rows), TopR(1), {"i": IsotonicCalibration()}, plan)
+    curve = result.curve("i")
     assert np.isnan(curve.mean("nll")).all()
     assert_allclose(curve.mean("accuracy"), rows.hits.mean())
     ranked = learning_curves(Split(rows, rows), TopR(2), {"i": IsotonicCalibration()}, plan)
@@ -120,7 +120,7 @@ def test_scores_alone_have_no_measures_of_all_classes() -> None:
 
 
 def test_draws_keep_the_shares_of_the_classes_and_differ() -> None:
-    rows = made(3, 1_000, n_classes=5)
+    rows = draw_set(3, 1_000, n_classes=5)
     shares = np.bincount(rows.labels, minlength=5)
     seen = set()
     for size in (50, 333, 999):
@@ -196,22 +196,22 @@ def test_what_is_finished_is_kept() -> None:
         learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=stop, keep=keep)
     assert list(kept) == [("t", 60), ("t", 150)]
     later: list[LearningProgress] = []
-    found = learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=later.append, keep=keep)
+    result = learning_curves(SPLIT, TopR(1), calibrators, PLAN, progress=later.append, keep=keep)
     assert [step.size for step in later] == [400]
     plain = learning_curves(SPLIT, TopR(1), calibrators, PLAN)
-    for left, right in zip(found.curves[0].points, plain.curves[0].points, strict=True):
+    for left, right in zip(result.curves[0].points, plain.curves[0].points, strict=True):
         assert np.array_equal(left.values, right.values)
 
 
 def test_fits_that_refuse_are_left_out_and_said() -> None:
     plan = LearningPlan((60, 150, 400), n_draws=2)
     many = SplineCalibration(n_knots=100)
-    found = learning_curves(SPLIT, TopR(1), {"many": many}, plan).curve("many")
-    assert found.sizes.tolist() == [150, 400]
-    assert [len(point.refused) for point in found.points] == [2, 0, 0]
-    assert found.n_refused == 2
-    assert "one a knot" in found.points[0].refused[0]
-    assert found.mean("ece").shape == (2,)
+    result = learning_curves(SPLIT, TopR(1), {"many": many}, plan).curve("many")
+    assert result.sizes.tolist() == [150, 400]
+    assert [len(point.refused) for point in result.points] == [2, 0, 0]
+    assert result.n_refused == 2
+    assert "one a knot" in result.points[0].refused[0]
+    assert result.mean("ece").shape == (2,)
 
 
 # What is read off -----------------------------------------------------------------------------
@@ -227,8 +227,8 @@ def curve_of(key: str, measure: str, means: dict[int, float]) -> LearningCurve:
 
 
 def rows_enough(measure: str, before: float, means: dict[int, float]) -> float | None:
-    found = curve_of("a", measure, means).enough(measure, before)
-    return None if found is None else found.n_rows
+    result = curve_of("a", measure, means).enough(measure, before)
+    return None if result is None else result.n_rows
 
 
 def test_enough_rows_keep_nine_tenths_of_the_gain() -> None:
@@ -261,10 +261,10 @@ def test_the_interval_of_enough_rows_holds_the_truth(rng: np.random.Generator) -
             noise = rng.normal(size=len(values)) / size if size < 2000 else 0
             values[:, LEARNED.index("event_nll")] = 0.5 + 1 / size + 0.5 * noise
             points.append(LearningPoint(size, values, ()))
-        found = LearningCurve("a", tuple(points)).enough("event_nll", 0.6)
-        assert found is not None
-        assert found.low <= found.n_rows <= found.high
-        held += found.low <= 1 / excess * 1.03 and found.high >= 1 / excess * 0.97
+        result = LearningCurve("a", tuple(points)).enough("event_nll", 0.6)
+        assert result is not None
+        assert result.low <= result.n_rows <= result.high
+        held += result.low <= 1 / excess * 1.03 and result.high >= 1 / excess * 0.97
     assert held >= 85
 
 
@@ -272,9 +272,9 @@ def test_the_best_at_each_size() -> None:
     plan = LearningPlan((50, 100, 200), n_draws=2)
     one = curve_of("one", "ece", {50: 0.05, 100: 0.05, 200: 0.05})
     two = curve_of("two", "ece", {100: 0.06, 200: 0.04})
-    found = LearningCurves((one, two), plan)
-    assert found.best("ece") == [(50, "one"), (100, "one"), (200, "two")]
-    assert found.best("nll") == []
+    result = LearningCurves((one, two), plan)
+    assert result.best("ece") == [(50, "one"), (100, "one"), (200, "two")]
+    assert result.best("nll") == []
     sharp = LearningCurves(
         (
             curve_of("one", "accuracy", {50: 0.5}),

@@ -30,8 +30,8 @@ def test_it_is_the_formula_on_seeded_tables(n_bins: int) -> None:
     for case in seeded_logit_sets(21, 150):
         rows = LogitSet(case.logits, case.labels)
         expected = by_the_formula(rows.probabilities, rows.labels, n_bins)
-        found = classwise_ece(rows.probabilities, rows.labels, n_bins=n_bins)
-        assert found == pytest.approx(expected, abs=1e-12)
+        result = classwise_ece(rows.probabilities, rows.labels, n_bins=n_bins)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 @given(logit_sets())

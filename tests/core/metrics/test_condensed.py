@@ -30,16 +30,16 @@ def test_sums_over_few_points_are_those_of_the_rows(
     assert 0 < few.half <= WIDTH / 2
     for intercept in (-9.0, -1.0, 4.0):
         exact = counted.counts @ expit(intercept + slope * odds)
-        found = few.weights @ expit(intercept + slope * few.points)
-        assert found == pytest.approx(exact, rel=off)
+        result = few.weights @ expit(intercept + slope * few.points)
+        assert result == pytest.approx(exact, rel=off)
 
 
 def test_every_resample_has_weights_of_its_own(rng: np.random.Generator) -> None:
     counted = rows(rng, 2_000, 2.0)
     counts = rng.integers(0, 3, (2, 3, 2_000)).astype(float)
     few = condensed(Tally(counted.scores, counts, counts, 2_000))
-    found = few.rows((2, 3)) @ expit(few.points)
-    assert_allclose(found, counts.reshape(6, -1) @ expit(log_odds(counted)), rtol=1e-13)
+    result = few.rows((2, 3)) @ expit(few.points)
+    assert_allclose(result, counts.reshape(6, -1) @ expit(log_odds(counted)), rtol=1e-13)
 
 
 def test_few_neighbours_stand_for_themselves() -> None:
@@ -81,7 +81,7 @@ def test_steep_and_flat_resamples_of_one_tally_are_both_right(rng: np.random.Gen
     odds = np.sort(rng.normal(0.0, 1.5, 3_000))
     scores, slopes = expit(odds), (0.1, 1.0, 8.0, 40.0)
     hits = np.array([rng.random(odds.size) < expit(slope * odds) for slope in slopes], dtype=float)
-    found = calibration_slope_of(Tally(scores, np.ones(odds.size), hits, odds.size))
+    result = calibration_slope_of(Tally(scores, np.ones(odds.size), hits, odds.size))
     alone = [metrics.calibration_slope(scores, one) for one in hits]
-    assert_allclose(found, alone, rtol=1e-9)
-    assert_allclose(found[:3], [solved(odds, one)[1] for one in hits[:3]], rtol=1e-8)
+    assert_allclose(result, alone, rtol=1e-9)
+    assert_allclose(result[:3], [solved(odds, one)[1] for one in hits[:3]], rtol=1e-8)

@@ -21,12 +21,12 @@ fewer = settings(max_examples=settings().max_examples // 4)
 def check_resamples(measure: EventMeasure, counted: Tally) -> None:
     """Expect of many sets what each set alone has, without the scores that it has not."""
     counts, hits = np.broadcast_arrays(counted.counts, counted.hits)
-    found = np.broadcast_to(measure.compute(counted, Options(n_bins=7)), counts.shape[:-1])
-    for place in np.ndindex(found.shape):
+    result = np.broadcast_to(measure.compute(counted, Options(n_bins=7)), counts.shape[:-1])
+    for place in np.ndindex(result.shape):
         there = counts[place] > 0
         own = counted.scores[there], counts[place][there], hits[place][there]
         alone = measure.compute(Tally(*own, counted.n_samples), Options(n_bins=7))
-        assert found[place] == pytest.approx(float(alone), rel=1e-6, abs=1e-7, nan_ok=True)
+        assert result[place] == pytest.approx(float(alone), rel=1e-6, abs=1e-7, nan_ok=True)
 
 
 def bootstrapped(counted: Tally, rng: np.random.Generator, shape: tuple[int, ...]) -> Tally:

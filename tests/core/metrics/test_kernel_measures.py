@@ -79,12 +79,12 @@ def test_narrow_kernels_far_apart_are_of_bounded_memory(rng: np.random.Generator
     scores = np.append(rng.random(100_000), [0.5, 0.5 + 1e-6])
     hits = np.append(np.zeros(100_000, np.int64), [1, 1])
     tracemalloc.start()
-    found = kde_ece(scores, hits)
+    result = kde_ece(scores, hits)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 200e6
     # Nothing joins the scores, so each is off by its own gap.
-    assert found == pytest.approx(np.abs(scores - hits).mean(), rel=1e-6)
+    assert result == pytest.approx(np.abs(scores - hits).mean(), rel=1e-6)
 
 
 def test_many_sets_at_once_are_measured_as_each_alone(rng: np.random.Generator) -> None:
@@ -110,12 +110,12 @@ def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> No
 @settings(max_examples=15)
 @given(event_data(max_size=6))
 def test_kde_is_the_loop_on_the_same_mesh(events: EventCase) -> None:
-    found = [kde_ece(*events, norm=norm) for norm in NORMS]
+    results = [kde_ece(*events, norm=norm) for norm in NORMS]
     if reference.half_width(*lists(events)) < NARROW:
         check_narrow(events)
     else:
         expected = reference.kde_ece_on_mesh(*lists(events))
-        assert found == pytest.approx(expected, abs=1e-10)
+        assert results == pytest.approx(expected, abs=1e-10)
 
 
 def test_kde_is_the_integral_of_the_paper() -> None:
@@ -134,10 +134,10 @@ def test_kde_is_the_integral_of_the_paper() -> None:
 @given(event_data(max_size=15))
 def test_smooth_is_its_own_width(events: EventCase) -> None:
     """The error at its own width is the width; E falls as sigma grows, so there is no other."""
-    found = smooth_ece(*events)
-    if found > 0.01:
-        again = reference.smoothed_gap(*lists(events), found)
-        assert again == pytest.approx(found, abs=1e-10 / found**2 + 1e-7)
+    result = smooth_ece(*events)
+    if result > 0.01:
+        again = reference.smoothed_gap(*lists(events), result)
+        assert again == pytest.approx(result, abs=1e-10 / result**2 + 1e-7)
 
 
 def test_smooth_is_what_bisection_finds() -> None:
@@ -150,8 +150,8 @@ def test_smooth_is_what_bisection_finds() -> None:
 def test_smooth_lies_between_no_blur_and_all_blur(events: EventCase) -> None:
     counted = tally(*events)
     residual = (counted.hits - counted.counts * counted.scores) / counted.n_samples
-    found = smooth_ece(*events)
-    assert abs(residual.sum()) - 1e-12 <= found <= np.abs(residual).sum() + 1e-12
+    result = smooth_ece(*events)
+    assert abs(residual.sum()) - 1e-12 <= result <= np.abs(residual).sum() + 1e-12
 
 
 @given(event_data())
@@ -193,10 +193,12 @@ def test_scores_an_ulp_apart_are_like_ties(measure: Callable[[Tally], Floats]) -
 
 def one_by_one(counted: Tally, measure: Callable[[Tally], Floats]) -> Floats:
     counts, hits = np.broadcast_arrays(counted.counts, counted.hits)
-    found = np.empty(counts.shape[:-1])
-    for place in np.ndindex(found.shape):
-        found[place] = measure(Tally(counted.scores, counts[place], hits[place], counted.n_samples))
-    return found
+    result = np.empty(counts.shape[:-1])
+    for place in np.ndindex(result.shape):
+        result[place] = measure(
+            Tally(counted.scores, counts[place], hits[place], counted.n_samples)
+        )
+    return result
 
 
 @pytest.fixture
@@ -212,9 +214,9 @@ def test_leading_dimensions_broadcast(
     counts = np.tile(counted.counts, (3, 1, 1)) + 1
     hits = rng.binomial(1, counted.scores, (1, 4, counted.scores.size)).astype(float)
     both = Tally(counted.scores, counts, hits, int(counts[0, 0].sum()))
-    found = measure(both)
-    assert found.shape == (3, 4)
-    assert found == close(one_by_one(both, measure))
+    result = measure(both)
+    assert result.shape == (3, 4)
+    assert result == close(one_by_one(both, measure))
 
 
 def test_a_resample_is_blurred_by_the_spread_of_its_own_hits(rng: np.random.Generator) -> None:
@@ -345,9 +347,9 @@ PROGRAM = {
 def test_kde_is_the_number_of_the_authors_program(sample: str) -> None:
     events = case(sample).test_events
     coarse, fine = PROGRAM[sample]
-    found = kde_ece(events.scores, events.hits)
-    assert found == pytest.approx(coarse, abs=1.5e-4)
-    assert found == pytest.approx(fine, abs=1e-5)
+    result = kde_ece(events.scores, events.hits)
+    assert result == pytest.approx(coarse, abs=1.5e-4)
+    assert result == pytest.approx(fine, abs=1e-5)
 
 
 def relplot(sample: str) -> float:
@@ -373,5 +375,5 @@ def test_smooth_counts_saturated_scores_whole() -> None:
     assert smooth_ece(events.scores, events.hits) == pytest.approx(0.0512329, abs=1e-7)
     assert relplot("fashion_cnn_overconfident") == pytest.approx(0.0686, abs=1e-4)
     few = EventCase(events.scores[::20], events.hits[::20].astype(np.int64))
-    found = smooth_ece(*few)
-    assert reference.smoothed_gap(*lists(few), found) == pytest.approx(found, abs=1e-7)
+    result = smooth_ece(*few)
+    assert reference.smoothed_gap(*lists(few), result) == pytest.approx(result, abs=1e-7)

@@ -32,8 +32,8 @@ def test_event_metrics_agree_with_the_loops(case: EventCase, n_bins: int) -> Non
     for binning in KINDS:
         for norm in NORMS:
             expected = reference.ece(scores, hits, n_bins, binning, norm)
-            found = metrics.ece(*case, n_bins=n_bins, binning=binning, norm=norm)
-            assert found == close(expected)
+            result = metrics.ece(*case, n_bins=n_bins, binning=binning, norm=norm)
+            assert result == close(expected)
         largest = reference.mce(scores, hits, n_bins, binning)
         assert metrics.mce(*case, n_bins=n_bins, binning=binning) == close(largest)
     assert metrics.event_nll(*case) == close(reference.event_nll(scores, hits))
@@ -56,8 +56,8 @@ def test_ece_with_one_bin_is_the_overall_gap(
     case: EventCase, binning: Binning, norm: Literal[1, 2]
 ) -> None:
     overall = abs(metrics.mean_score(*case) - metrics.hit_rate(*case))
-    found = metrics.ece(*case, n_bins=1, binning=binning, norm=norm)
-    assert found == pytest.approx(overall, abs=1e-14)
+    result = metrics.ece(*case, n_bins=1, binning=binning, norm=norm)
+    assert result == pytest.approx(overall, abs=1e-14)
     assert metrics.mce(*case, n_bins=1, binning=binning) == pytest.approx(overall, abs=1e-14)
 
 

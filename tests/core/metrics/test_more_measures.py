@@ -96,8 +96,8 @@ def check_each_class(table: list[list[float]], labels: list[int], n_bins: int) -
         scores, hits = [row[k] for row in table], [int(label == k) for label in labels]
         masses.append(loops.ece(scores, hits, n_bins, "equal_mass", 1))
         errors.append(loops.ks_error(scores, hits))
-    found = metrics.classwise_errors(table, labels, n_bins=n_bins, binning="equal_mass")
-    assert_allclose(found, masses, rtol=0, atol=1e-12)
+    result = metrics.classwise_errors(table, labels, n_bins=n_bins, binning="equal_mass")
+    assert_allclose(result, masses, rtol=0, atol=1e-12)
     mean = metrics.classwise_ece(table, labels, n_bins=n_bins, binning="equal_mass")
     assert mean == close(sum(masses) / len(masses))
     assert_allclose(metrics.classwise_ks_errors(table, labels), errors, rtol=0, atol=1e-12)
@@ -223,7 +223,7 @@ def test_bins_of_one_row_add_nothing_to_the_debiased_error() -> None:
 @pytest.mark.parametrize(("n_rows", "moved"), [(507, 0.008), (1_007, 0.003), (5_007, 0.0008)])
 def test_where_a_surplus_of_rows_goes_moves_the_debiased_error(n_rows: int, moved: float) -> None:
     """As its notes say: the rest of the rows in the first bins, as `numpy.array_split` has it."""
-    rng, found = np.random.default_rng(0), []
+    rng, results = np.random.default_rng(0), []
     for _ in range(60):
         scores = np.sort(rng.random(n_rows))
         hits = (rng.random(n_rows) < scores).astype(np.float64)
@@ -233,8 +233,8 @@ def test_where_a_surplus_of_rows_goes_moves_the_debiased_error(n_rows: int, move
             gap = (scores[rows].mean() - rate) ** 2 - rate * (1 - rate) / (rows.size - 1)
             excess += rows.size * gap / n_rows
         other = math.sqrt(max(excess, 0.0))
-        found.append(abs(metrics.debiased_ece(scores, hits.astype(int)) - other))
-    assert moved / 2 < float(np.mean(found)) < 2 * moved
+        results.append(abs(metrics.debiased_ece(scores, hits.astype(int)) - other))
+    assert moved / 2 < float(np.mean(results)) < 2 * moved
 
 
 def test_one_row_has_what_one_row_can_have() -> None:
@@ -262,8 +262,8 @@ def test_certain_scores_have_the_log_odds_of_a_score_two_to_minus_52_away() -> N
 def test_an_intercept_at_the_edge_of_what_is_possible_is_exact() -> None:
     # All rows are at one score, but for a score of another resample.
     counts, hits = np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([[0.0, 1.0], [0.0, 2.0]])
-    found = calibration_intercept_of(Tally(np.array([0.0, 0.6796875]), counts, hits, 3))
-    assert found[1] == pytest.approx(math.log(2) - math.log(0.6796875 / 0.3203125), abs=1e-14)
+    result = calibration_intercept_of(Tally(np.array([0.0, 0.6796875]), counts, hits, 3))
+    assert result[1] == pytest.approx(math.log(2) - math.log(0.6796875 / 0.3203125), abs=1e-14)
 
 
 def test_scores_that_separate_have_no_finite_slope() -> None:
@@ -292,11 +292,11 @@ def test_the_sweep_ends_where_hits_are_separable(n_rows: int) -> None:
 
 
 def test_the_sweep_takes_more_bins_for_more_rows(rng: np.random.Generator) -> None:
-    found = []
+    results = []
     for n_rows in (100, 10_000, 1_000_000):
         scores = rng.random(n_rows)
-        found.append(int(monotone_bins(tally(scores, rng.random(n_rows) < scores))))
-    assert 1 <= found[0] < found[1] < found[2] < 150
+        results.append(int(monotone_bins(tally(scores, rng.random(n_rows) < scores))))
+    assert 1 <= results[0] < results[1] < results[2] < 150
 
 
 def test_another_norm_is_refused() -> None:
@@ -354,12 +354,12 @@ def test_gain_bounds_that_fall_from_below_where_decisions_change(seed: int) -> N
 def test_top_r_accuracy_is_the_frequency_of_the_event(one: LogitCase) -> None:
     probabilities = softmax(one.logits)
     n_classes = probabilities.shape[1]
-    found = [metrics.top_r_accuracy(probabilities, one.labels, r + 1) for r in range(n_classes)]
-    for r, share in enumerate(found, start=1):
+    results = [metrics.top_r_accuracy(probabilities, one.labels, r + 1) for r in range(n_classes)]
+    for r, share in enumerate(results, start=1):
         assert share == close(WithinTopR(r).outcomes(probabilities, one.labels).hits.mean())
-    assert found[0] == metrics.accuracy(probabilities, one.labels)
-    assert found[-1] == 1.0
-    assert found == sorted(found)
+    assert results[0] == metrics.accuracy(probabilities, one.labels)
+    assert results[-1] == 1.0
+    assert results == sorted(results)
 
 
 def test_tables_of_unlike_shape_are_refused() -> None:
@@ -409,8 +409,8 @@ differ by 1.8e-5.
 @each_sample
 def test_debiased_error_beside_the_peer(sample: str) -> None:
     events = case(sample).test_events
-    found = metrics.debiased_ece(events.scores, events.hits)
+    result = metrics.debiased_ece(events.scores, events.hits)
     expected = answers(sample, "debiased l2")["uncertainty-calibration"]["value"]
     same_rows = events.n_samples % 15 == 0
     difference = 1e-12 if same_rows else OTHER_BINS.get(sample, 1e-4)
-    assert_allclose(found, expected, rtol=0, atol=difference)
+    assert_allclose(result, expected, rtol=0, atol=difference)

@@ -47,9 +47,9 @@ def test_event_measures_agree_with_the_loops(one: EventCase) -> None:
     assert metrics.spiegelhalter_z(*one) == pytest.approx(z, rel=1e-10, abs=5e-8, nan_ok=True)
     rounded = np.round(one.scores, 6)  # nearer to 1, what is left to it has few digits
     for n_groups in (1, 4, 10):
-        found = metrics.hosmer_lemeshow_test(rounded, hits, n_groups=n_groups).statistic
+        result = metrics.hosmer_lemeshow_test(rounded, hits, n_groups=n_groups).statistic
         expected = reference.hosmer_lemeshow(rounded.tolist(), hits, n_groups)
-        assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
+        assert result == pytest.approx(expected, rel=1e-8, abs=1e-12)
     brier = reference.skill(loops.event_brier(scores, hits), reference.corp(scores, hits)[2])
     assert metrics.brier_skill(*one) == close(brier)
     parts, sums = metrics.corp_nll(*one), reference.corp_nll(scores, hits)
@@ -93,9 +93,9 @@ def test_top_label_ece_agrees_with_the_loops_on_200_cases() -> None:
 
 def test_spiegelhalter_by_hand() -> None:
     # Each row: (h - s)(1 - 2 s): -0.2 0.6, 0.8 0.6, 0.2 (-0.6), 0.2 (-0.6); variance 4 0.36 0.16.
-    found = metrics.spiegelhalter_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1])
-    assert found.z == close((-0.12 + 0.48 - 0.12 - 0.12) / math.sqrt(4 * 0.36 * 0.16))
-    assert found.p_value == close(math.erfc(0.25 / math.sqrt(2)))
+    result = metrics.spiegelhalter_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1])
+    assert result.z == close((-0.12 + 0.48 - 0.12 - 0.12) / math.sqrt(4 * 0.36 * 0.16))
+    assert result.p_value == close(math.erfc(0.25 / math.sqrt(2)))
 
 
 def test_spiegelhalter_is_the_brier_score_less_its_expectation() -> None:
@@ -115,9 +115,9 @@ def test_scores_that_decide_the_brier_score_have_no_z() -> None:
 
 def test_hosmer_lemeshow_by_hand() -> None:
     # Two groups of 2: expected 0.4 and 1.6, seen 1 and 2: 0.36 / 0.32 + 0.16 / 0.32.
-    found = metrics.hosmer_lemeshow_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1], n_groups=2)
-    assert found.statistic == close(1.625)
-    assert found.p_value == close(math.exp(-1.625 / 2))  # chi-squared with 2 degrees
+    result = metrics.hosmer_lemeshow_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1], n_groups=2)
+    assert result.statistic == close(1.625)
+    assert result.p_value == close(math.exp(-1.625 / 2))  # chi-squared with 2 degrees
     assert math.isnan(
         metrics.hosmer_lemeshow_test([0.2, 0.8], [0, 1], n_groups=2, fitted=2).p_value
     )
@@ -141,7 +141,7 @@ def test_averaged_two_bin_of_true_probabilities_is_their_variance_on_average() -
 
 
 @given(st.lists(st.integers(0, 8), min_size=3, max_size=3), st.integers(0, 10_000))
-def test_no_other_scores_have_a_lower_averaged_two_bin_error(said: list[int], seed: int) -> None:
+def test_no_other_scores_have_a_lower_averaged_two_bin_error(texts: list[int], seed: int) -> None:
     true = np.random.default_rng(seed).random(3)
     outcomes = list(product((0, 1), repeat=3))
     chances = [float(np.prod(np.where(np.array(h) == 1, true, 1 - true))) for h in outcomes]
@@ -151,7 +151,7 @@ def test_no_other_scores_have_a_lower_averaged_two_bin_error(said: list[int], se
             p * metrics.averaged_two_bin(scores, h) for p, h in zip(chances, outcomes, strict=True)
         )
 
-    assert expected(true) <= expected(np.array(said) / 8) + 1e-12
+    assert expected(true) <= expected(np.array(texts) / 8) + 1e-12
 
 
 def test_a_top_label_error_that_cancels_in_the_ece() -> None:
@@ -229,9 +229,9 @@ def test_drawn_labels_share_the_weights_of_the_curve() -> None:
     scores = rng.random(40)
     counted = tally(scores, scores > 0.5)
     many = Tally(counted.scores, counted.counts, (rng.random((5, 40)) < 0.4).astype(float), 40)
-    for number, found in enumerate(ici_of(many)):
+    for number, result in enumerate(ici_of(many)):
         one = Tally(counted.scores, counted.counts, many.hits[number], 40)
-        assert found == close(float(ici_of(one)))
+        assert result == close(float(ici_of(one)))
 
 
 # What is known of them ----------------------------------------------------------------------------
@@ -242,9 +242,9 @@ def test_a_test_has_a_p_value_and_no_interval() -> None:
     scores = rng.random(400)
     event = EventScores(scores, rng.random(400) < 0.25 + scores / 2)
     measures = tuple(one for one in METRICS if one.group == "test")
-    found = infer(SideRows(event), SideRows(event), Plan(measures, n_resamples=200)).findings
-    assert [one.key for one in found] == ["spiegelhalter_z", "hosmer_lemeshow"]
-    for one in found:
+    results = infer(SideRows(event), SideRows(event), Plan(measures, n_resamples=200)).findings
+    assert [one.key for one in results] == ["spiegelhalter_z", "hosmer_lemeshow"]
+    for one in results:
         assert one.before is not None
         assert math.isnan(one.before.interval.low)
         assert one.before.reference.p_value < 1e-4  # of its law: fewer are drawn
@@ -266,11 +266,11 @@ def test_drawn_tests_have_the_p_values_of_their_laws() -> None:
         for one in METRICS
         if isinstance(one, EventMeasure) and one.group == "test"
     )
-    found = infer(SideRows(event), SideRows(event), Plan(measures, n_resamples=4_000))
+    result = infer(SideRows(event), SideRows(event), Plan(measures, n_resamples=4_000))
     z = metrics.spiegelhalter_test(event.scores, event.hits)
     groups = metrics.hosmer_lemeshow_test(event.scores, event.hits)
     for key, p_value in (("spiegelhalter_z", z.p_value), ("hosmer_lemeshow", groups.p_value)):
-        before = found.find(key).before
+        before = result.find(key).before
         assert before is not None
         assert before.reference.p_value == pytest.approx(p_value, abs=0.035)
 
@@ -282,11 +282,11 @@ def test_resamples_keep_what_rounded_misses_are_spared() -> None:
     hits = np.concatenate([rng.random(60) < scores[:60], rng.random(40) < 0.9]).astype(np.int64)
     event = EventScores(scores, hits, rest)
     skill = tuple(one for one in METRICS if one.key == "nll_skill")
-    found = infer(SideRows(event), SideRows(event), Plan(skill, n_resamples=400)).findings[0]
-    assert found.before is not None
-    low, high = found.before.interval.low, found.before.interval.high
-    assert low < found.before.value < high
-    assert low > 1 - (found.before.value - 1) * -4  # a miss costs 41 nats, not 708
+    result = infer(SideRows(event), SideRows(event), Plan(skill, n_resamples=400)).findings[0]
+    assert result.before is not None
+    low, high = result.before.interval.low, result.before.interval.high
+    assert low < result.before.value < high
+    assert low > 1 - (result.before.value - 1) * -4  # a miss costs 41 nats, not 708
 
 
 @each_sample

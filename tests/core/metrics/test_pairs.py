@@ -42,10 +42,10 @@ def test_two_rows_by_hand() -> None:
     # gaps -0.75 and 0.75: (2 * 0.5625 - 2 * 0.5625 k) / 4, and 2 * -0.5625 k of the one pair
     assert metrics.mmce(scores, hits) == close(math.sqrt(0.5625 * (1 - kernel) / 2))
     assert metrics.event_skce(scores, hits) == close(-1.125 * kernel)
-    found = metrics.event_skce_test(scores, hits)
+    result = metrics.event_skce_test(scores, hits)
     # 2 k of a product of two hits, of variance 3 / 16 each
-    assert found.deviation == close(2 * kernel * 3 / 16)
-    assert found.mean == close(2 * 3 / 16)
+    assert result.deviation == close(2 * kernel * 3 / 16)
+    assert result.mean == close(2 * 3 / 16)
 
 
 def test_three_rows_of_three_classes_by_hand() -> None:
@@ -80,8 +80,8 @@ def test_widths_are_refused(width: float) -> None:
 @given(event_data(), st.sampled_from([0.05, 0.4, 3.0]))
 def test_an_event_agrees_with_the_loops(case: EventCase, width: float) -> None:
     scores, hits = case.scores.tolist(), case.hits.tolist()
-    found = metrics.mmce(*case, width=width)
-    assert found**2 == close(reference.mmce(scores, hits, width) ** 2)
+    result = metrics.mmce(*case, width=width)
+    assert result**2 == close(reference.mmce(scores, hits, width) ** 2)
     if len(scores) < 2:
         assert math.isnan(metrics.event_skce(*case))
         assert math.isnan(metrics.event_skce_test(*case).p_value)
@@ -98,28 +98,28 @@ def test_all_classes_agree_with_both_formulations(case: LogitCase) -> None:
         assert math.isnan(metrics.skce(probabilities, labels))
         return
     width = reference.median_distance(table)
-    found = metrics.skce_test(probabilities, labels)
-    assert found.width == close(width)
+    result = metrics.skce_test(probabilities, labels)
+    assert result.width == close(width)
     if width < 1e-6:  # rounding decides what is alike
         return
-    assert found.value == metrics.skce(probabilities, labels)
-    assert found.value == pytest.approx(reference.skce(table, labels, width), abs=1e-9)
+    assert result.value == metrics.skce(probabilities, labels)
+    assert result.value == pytest.approx(reference.skce(table, labels, width), abs=1e-9)
     other = reference.skce_by_expectations(table, labels, width)
-    assert found.value == pytest.approx(other, abs=1e-9)
+    assert result.value == pytest.approx(other, abs=1e-9)
 
 
 def test_moments_are_those_of_all_labels(rng: np.random.Generator) -> None:
     for n_classes in (2, 3):
         table = rng.dirichlet(np.ones(n_classes), 6)
-        found = metrics.skce_test(table, [0] * 6)
-        mean, deviation = reference.skce_null(table.tolist(), found.width)
+        result = metrics.skce_test(table, [0] * 6)
+        mean, deviation = reference.skce_null(table.tolist(), result.width)
         assert mean == pytest.approx(0, abs=1e-15)
-        assert found.deviation == close(deviation)
+        assert result.deviation == close(deviation)
     scores = rng.choice([0.1, 0.5, 0.9], 6)
-    found = metrics.event_skce_test(scores, [1] * 6)
+    result = metrics.event_skce_test(scores, [1] * 6)
     _, deviation = reference.skce_null(reference.event_table(scores.tolist()), WIDTH)
-    assert found.deviation == close(deviation)
-    assert found.mean == close(2 * float((scores * (1 - scores)).sum()) / 30)
+    assert result.deviation == close(deviation)
+    assert result.mean == close(2 * float((scores * (1 - scores)).sum()) / 30)
 
 
 def test_two_classes_are_the_event(rng: np.random.Generator) -> None:
@@ -178,13 +178,13 @@ def test_p_values_of_all_classes_are_even_too(rng: np.random.Generator) -> None:
 
 def test_the_law_is_that_of_drawn_labels(rng: np.random.Generator) -> None:
     scores = rng.random(200)
-    found = metrics.event_skce_test(scores, [0] * 200)
+    result = metrics.event_skce_test(scores, [0] * 200)
     hits = (rng.random((4_000, 200)) < np.sort(scores)).astype(float)
     drawn = event_skce_of(Tally(np.sort(scores), np.ones(200), hits, 200))
-    assert drawn.mean() == pytest.approx(0, abs=4 * found.deviation / math.sqrt(4_000))
-    assert drawn.std() == pytest.approx(found.deviation, rel=0.1)
-    limits = found.null_quantiles(0.05, 0.5, 0.95)
-    assert_allclose(limits, np.quantile(drawn, [0.05, 0.5, 0.95]), atol=0.2 * found.deviation)
+    assert drawn.mean() == pytest.approx(0, abs=4 * result.deviation / math.sqrt(4_000))
+    assert drawn.std() == pytest.approx(result.deviation, rel=0.1)
+    limits = result.null_quantiles(0.05, 0.5, 0.95)
+    assert_allclose(limits, np.quantile(drawn, [0.05, 0.5, 0.95]), atol=0.2 * result.deviation)
 
 
 def test_faults_are_found_that_no_class_shows(rng: np.random.Generator) -> None:
@@ -211,8 +211,8 @@ def test_the_list_has_the_test_too(rng: np.random.Generator) -> None:
     event = OneClass(1).outcomes(table, labels)
     side = SideRows(event, table, labels)
     measures = tuple(m for m in METRICS if m.key in ("event_skce", "skce"))
-    found = infer(side, side, Plan(measures, n_resamples=2_000))
-    one, whole = (found.find(key).before for key in ("event_skce", "skce"))
+    result = infer(side, side, Plan(measures, n_resamples=2_000))
+    one, whole = (result.find(key).before for key in ("event_skce", "skce"))
     assert one is not None
     assert whole is not None
     own = metrics.event_skce_test(event.scores, event.hits)
@@ -255,9 +255,9 @@ def test_the_order_of_rows_does_not_count(case: LogitCase, random: Random) -> No
         patch.setattr("calibcore.metrics.pairwise._WORK", 1)
         patch.setattr("calibcore.metrics.pairwise._LEAST_BLOCK", 2)
         patch.setattr("calibcore.metrics.pairwise._SOME_ROWS", 4)
-        found = metrics.skce(table, case.labels)
+        result = metrics.skce(table, case.labels)
         assert metrics.skce(table[order], case.labels[order]) == pytest.approx(
-            found, abs=1e-12, nan_ok=True
+            result, abs=1e-12, nan_ok=True
         )
 
 

@@ -62,9 +62,9 @@ def test_entropy_is_the_nll_where_the_temperature_was_fitted(name: str) -> None:
     """Guo 2017, section S2; of the rows and the loss of the fit alone."""
     rows, other = case(name).calibration, case(name).test
     fitted = TemperatureScaling().fit(rows.logits, rows.labels)
-    found = entropy_is_nll(fitted.predict_proba(rows.logits), rows.labels)
-    assert found == metrics.nll(fitted.predict_proba(rows.logits), rows.labels)
-    assert found == pytest.approx(mean_entropy(fitted.predict_proba(rows.logits)), rel=1e-7)
+    result = entropy_is_nll(fitted.predict_proba(rows.logits), rows.labels)
+    assert result == metrics.nll(fitted.predict_proba(rows.logits), rows.labels)
+    assert result == pytest.approx(mean_entropy(fitted.predict_proba(rows.logits)), rel=1e-7)
     assert entropy_is_nll(fitted.predict_proba(other.logits), other.labels) is None
     squared = TemperatureScaling("squared_error").fit(rows.logits, rows.labels)
     assert entropy_is_nll(squared.predict_proba(rows.logits), rows.labels) is None

@@ -81,8 +81,8 @@ def _public(measure: Measure, data: tuple[Any, ...], weights: RowWeights | None)
     arguments = data
     if isinstance(measure, ClassMeasure) and measure.key != "calibration_gain":
         arguments = data[1:]
-    found = (PUBLIC | OTHERS)[measure.key]
-    return float(found(*arguments, sample_weight=weights))
+    result = (PUBLIC | OTHERS)[measure.key]
+    return float(result(*arguments, sample_weight=weights))
 
 
 @pytest.mark.parametrize("way", [_measured, _public])
@@ -123,10 +123,10 @@ def test_sampling_weights_are_shares_of_their_sum(measure: Measure) -> None:
         expected = _measured(measure, tuple(one.repeat(whole, axis=0) for one in data), None)
     near = CLOSE_TO.get(measure.key, 1e-10)
     for scale in (17.3, 1e-6):
-        found = _measured(measure, data, sampling_weights(whole * scale))
-        assert found == pytest.approx(expected, abs=near)
-    found = _public(measure, data, sampling_weights(whole * 0.3))
-    assert found == pytest.approx(expected, abs=near)
+        result = _measured(measure, data, sampling_weights(whole * scale))
+        assert result == pytest.approx(expected, abs=near)
+    result = _public(measure, data, sampling_weights(whole * 0.3))
+    assert result == pytest.approx(expected, abs=near)
 
 
 @pytest.mark.parametrize("measure", METRICS, ids=lambda one: one.key)
@@ -179,8 +179,8 @@ def test_curves_and_bins_of_frequency_weights() -> None:
         assert bins.counts.tolist() == wanted.counts.tolist()
         np.testing.assert_allclose(bins.gap, wanted.gap, atol=CLOSE)
         np.testing.assert_array_equal(bins.edges, wanted.edges)
-    found = binned_reliability(scores, hits, sample_weight=weights)
-    np.testing.assert_allclose(found.lower, binned_reliability(scores[rows], hits[rows]).lower)
+    result = binned_reliability(scores, hits, sample_weight=weights)
+    np.testing.assert_allclose(result.lower, binned_reliability(scores[rows], hits[rows]).lower)
 
 
 def test_the_p_value_of_weighted_curves_by_hand() -> None:
@@ -194,15 +194,15 @@ def test_the_p_value_of_weighted_curves_by_hand() -> None:
 def test_bins_of_sampling_weights_have_intervals_of_effective_rows() -> None:
     scores, hits = [0.7] * 5, [1, 1, 1, 0, 0]
     weights = [2.0, 2.0, 1.0, 1.0, 1.0]
-    found = binned_reliability(scores, hits, n_bins=1, sample_weight=weights)
+    result = binned_reliability(scores, hits, n_bins=1, sample_weight=weights)
     n, rate = 49 / 11, 5 / 7  # Kish: (sum w)^2 / sum w^2
     z = 1.959963984540054
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    assert found.lower[0] == pytest.approx(centre - half)
-    assert found.upper[0] == pytest.approx(centre + half)
-    assert found.bins.kish is not None
-    assert found.bins.kish[0] == pytest.approx(n)
+    assert result.lower[0] == pytest.approx(centre - half)
+    assert result.upper[0] == pytest.approx(centre + half)
+    assert result.bins.kish is not None
+    assert result.bins.kish[0] == pytest.approx(n)
 
 
 def test_kish() -> None:

@@ -27,7 +27,7 @@ CURVES = (
 """True log-odds, by those of the score."""
 
 
-def drawn(curve: int, n_rows: int = 400) -> tuple[Floats, Hits]:
+def draw_rows(curve: int, n_rows: int = 400) -> tuple[Floats, Hits]:
     rng = np.random.default_rng(curve)
     odds = np.round(rng.normal(-1, 1, n_rows), 2)
     true = 1 / (1 + np.exp(-CURVES[curve](odds)))
@@ -36,20 +36,20 @@ def drawn(curve: int, n_rows: int = 400) -> tuple[Floats, Hits]:
 
 @pytest.mark.parametrize("curve", first_and_long(range(4)))
 def test_beside_slow_fits(curve: int) -> None:
-    scores, hits = drawn(curve, 90)
-    found = calibration_belt(scores, hits)
+    scores, hits = draw_rows(curve, 90)
+    result = calibration_belt(scores, hits)
     listed = scores.tolist(), hits.tolist()
     values, _ = slow.chosen(*listed)
-    assert found.degree == len(values) - 1
-    assert_allclose(found.coefficients, values, rtol=1e-6, atol=1e-8)
-    assert found.statistic == pytest.approx(slow.statistic(*listed), abs=1e-8)
-    wanted = slow.p_value(found.statistic, found.degree)
-    assert found.p_value == pytest.approx(wanted, rel=1e-6, abs=1e-15)
-    assert found.levels == (0.8, 0.95)
+    assert result.degree == len(values) - 1
+    assert_allclose(result.coefficients, values, rtol=1e-6, atol=1e-8)
+    assert result.statistic == pytest.approx(slow.statistic(*listed), abs=1e-8)
+    wanted = slow.p_value(result.statistic, result.degree)
+    assert result.p_value == pytest.approx(wanted, rel=1e-6, abs=1e-15)
+    assert result.levels == (0.8, 0.95)
     for level, low, high, place in zip(
-        found.levels, found.lower, found.upper, (9, -1), strict=True
+        result.levels, result.lower, result.upper, (9, -1), strict=True
     ):
-        ends = slow.bounds(*listed, float(found.score[place]), level)
+        ends = slow.bounds(*listed, float(result.score[place]), level)
         assert_allclose((low[place], high[place]), ends, atol=1e-7)
 
 
@@ -74,11 +74,14 @@ by statsmodels and integrates equations 17 to 19 of the paper."""
 
 @pytest.mark.parametrize("curve", range(4))
 def test_beside_another_program(curve: int) -> None:
-    found, (degree, statistic, p_value, coefficients) = calibration_belt(*drawn(curve)), PEER[curve]
-    assert found.degree == degree
-    assert found.statistic == pytest.approx(statistic, rel=1e-8)
-    assert found.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-14)
-    assert_allclose(found.coefficients, coefficients, rtol=1e-6)
+    result, (degree, statistic, p_value, coefficients) = (
+        calibration_belt(*draw_rows(curve)),
+        PEER[curve],
+    )
+    assert result.degree == degree
+    assert result.statistic == pytest.approx(statistic, rel=1e-8)
+    assert result.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-14)
+    assert_allclose(result.coefficients, coefficients, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -96,15 +99,17 @@ def test_the_distribution_is_the_other_programs(
 
 def test_the_belt_of_another_program_to_its_accuracy() -> None:
     """By trust-region steps, with probabilities held 1e-5 from 0 and 1."""
-    scores, hits = drawn(1)
-    found = calibration_belt(scores, hits, levels=(0.95,))
+    scores, hits = draw_rows(1)
+    result = calibration_belt(scores, hits, levels=(0.95,))
     rows = (
         (0.02389268941058276, 0.17621675548765722, 0.9572941633144282),
         (0.4573979341074849, 0.16628902474654567, 0.3897139495789578),
         (0.8909031788043871, 0.34858770221252205, 0.9978579084147013),
     )
     for score, low, high in rows:
-        ends = [float(np.interp(score, found.score, one[0])) for one in (found.lower, found.upper)]
+        ends = [
+            float(np.interp(score, result.score, one[0])) for one in (result.lower, result.upper)
+        ]
         assert ends == pytest.approx([low, high], abs=0.03)
 
 
@@ -132,9 +137,9 @@ def test_calibrated_scores_are_rejected_as_often_as_stated() -> None:
     below, outside = [], 0
     for _ in range(400):
         scores = 1 / (1 + np.exp(-rng.normal(-0.5, 1.2, 500)))
-        found = calibration_belt(scores, rng.random(500) < scores, levels=(0.95,))
-        below.append(found.p_value)
-        outside += bool(found.departures(0.95))
+        result = calibration_belt(scores, rng.random(500) < scores, levels=(0.95,))
+        below.append(result.p_value)
+        outside += bool(result.departures(0.95))
     for level in (0.05, 0.2, 0.5):
         share = (np.array(below) < level).mean()
         assert share == pytest.approx(level, abs=3 * math.sqrt(level * (1 - level) / 400))
@@ -146,10 +151,10 @@ def test_the_belt_leaves_the_diagonal_only_where_the_test_rejects() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores = 1 / (1 + np.exp(-rng.normal(0, 1, 300)))
-        found = calibration_belt(scores, rng.random(300) < scores ** (1 + 0.006 * seed))
-        rejected += found.p_value < 0.05
-        for level in found.levels:
-            assert not found.departures(level) or found.p_value < 1 - level + 1e-9
+        result = calibration_belt(scores, rng.random(300) < scores ** (1 + 0.006 * seed))
+        rejected += result.p_value < 0.05
+        for level in result.levels:
+            assert not result.departures(level) or result.p_value < 1 - level + 1e-9
     assert 10 < rejected < 55
 
 
@@ -157,16 +162,16 @@ def test_departures_are_named_by_range_and_side() -> None:
     score = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     lower = np.array([[0.2, 0.3, 0.2, 0.1, 0.1]])
     upper = np.array([[0.3, 0.4, 0.4, 0.3, 0.2]])
-    found = belt.CalibrationBelt(
+    result = belt.CalibrationBelt(
         1, np.zeros(2), 0.0, 1.0, score, score, (0.95,), lower, upper
     )  # fmt: skip
-    assert found.departures(0.95) == ((0.1, 0.2, True), (0.4, 0.5, False))
+    assert result.departures(0.95) == ((0.1, 0.2, True), (0.4, 0.5, False))
 
 
 def test_many_scores_have_nearly_the_belt_of_all_their_likelihood(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scores, hits = drawn(1, 6_000)
+    scores, hits = draw_rows(1, 6_000)
     exact = calibration_belt(scores, hits)
     monkeypatch.setattr(belt, "_MOST_SCORES", 1)
     near = calibration_belt(scores, hits)
@@ -190,19 +195,19 @@ def test_any_rows_have_belts_about_their_curve(rows: list[tuple[float, bool]], s
     rng = np.random.default_rng(seed)
     scores = np.concatenate([rng.uniform(0.1, 0.9, 60), [score for score, _ in rows]])
     hits = np.concatenate([np.arange(60) % 2 == 0, [hit for _, hit in rows]])
-    found = calibration_belt(scores, hits)
-    assert 1 <= found.degree <= 4
-    assert 0 <= found.p_value <= 1
-    for low, high in zip(found.lower, found.upper, strict=True):
-        assert ((low >= 0) & (low <= found.frequency + 1e-9)).all()
-        assert ((high <= 1) & (high >= found.frequency - 1e-9)).all()
+    result = calibration_belt(scores, hits)
+    assert 1 <= result.degree <= 4
+    assert 0 <= result.p_value <= 1
+    for low, high in zip(result.lower, result.upper, strict=True):
+        assert ((low >= 0) & (low <= result.frequency + 1e-9)).all()
+        assert ((high <= 1) & (high >= result.frequency - 1e-9)).all()
     if all(0.05 < score < 0.95 for score, _ in rows):
-        assert (found.lower[1] <= found.lower[0]).all()
-        assert (found.upper[1] >= found.upper[0]).all()
+        assert (result.lower[1] <= result.lower[0]).all()
+        assert (result.upper[1] >= result.upper[0]).all()
 
 
 @pytest.mark.parametrize(
-    ("scores", "hits", "said"),
+    ("scores", "hits", "text"),
     [
         ([0.1, 0.2, 0.3] * 10, [0, 1, 0] * 9 + [0] * 3, "hits: 9 of 30. Expected at least 10 rows"),
         ([0.1, 0.2, 0.3, 0.4] * 6, [0, 0, 1, 1] * 6, "scores: all of one outcome on one side"),
@@ -211,20 +216,20 @@ def test_any_rows_have_belts_about_their_curve(rows: list[tuple[float, bool]], s
     ],
 )
 def test_what_no_curve_fits_best_is_refused(
-    scores: list[float], hits: list[int], said: str
+    scores: list[float], hits: list[int], text: str
 ) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         calibration_belt(scores, hits)
-    assert said in str(refused.value)
+    assert text in str(refused.value)
 
 
 @pytest.mark.parametrize("levels", [(), (0.95, 0.8), (0.8, 0.8), (0.0,), (1.0,), ("0.9",)])
 def test_levels_are_checked(levels: Any) -> None:
     with pytest.raises(CalibrationInputError, match=r"^level"):
-        calibration_belt(*drawn(0), levels=levels)
+        calibration_belt(*draw_rows(0), levels=levels)
 
 
 def test_rows_counted_twice_have_the_same_curve() -> None:
-    scores, hits = drawn(0)
+    scores, hits = draw_rows(0)
     twice = tally(np.tile(scores, 2), np.tile(hits, 2))
     assert_allclose(belt_of(twice).coefficients, calibration_belt(scores, hits).coefficients, 1e-6)

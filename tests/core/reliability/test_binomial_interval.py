@@ -40,8 +40,8 @@ def test_intervals_agree_with_the_loops() -> None:
     for n in (1, 2, 3, 7, 20):
         for k in range(n + 1):
             for level in (0.5, 0.95, 0.999):
-                found = binomial_interval(k, n, level=level)
-                assert_allclose(found, slow.wilson(k, n, level), rtol=0, atol=1e-9)
+                result = binomial_interval(k, n, level=level)
+                assert_allclose(result, slow.wilson(k, n, level), rtol=0, atol=1e-9)
                 exact = binomial_interval(k, n, interval="clopper_pearson", level=level)
                 assert_allclose(exact, slow.clopper_pearson(k, n, level), rtol=0, atol=1e-9)
 

@@ -15,23 +15,23 @@ def test_each_bin_is_evaluated_by_its_own_interval(
     drawn: list[tuple[int, int]], n_bins: int
 ) -> None:
     scores, hits = (np.array(values) for values in zip(*drawn, strict=True))
-    found = binned_reliability(scores / 20, hits, n_bins=n_bins)
-    for b, sign in enumerate(found.off.tolist()):
-        count, score = found.bins.counts[b], found.bins.mean_score[b]
-        assert bool(found.telling[b]) == (count / len(drawn) >= LEAST_SHARE)
-        if count == 0 or found.lower[b] <= score <= found.upper[b]:
+    result = binned_reliability(scores / 20, hits, n_bins=n_bins)
+    for b, sign in enumerate(result.off.tolist()):
+        count, score = result.bins.counts[b], result.bins.mean_score[b]
+        assert bool(result.telling[b]) == (count / len(drawn) >= LEAST_SHARE)
+        if count == 0 or result.lower[b] <= score <= result.upper[b]:
             assert sign == 0
         else:
-            assert sign == (1 if score > found.bins.frequency[b] else -1)
+            assert sign == (1 if score > result.bins.frequency[b] else -1)
 
 
 def test_a_bin_with_one_row_in_a_hundred_counts() -> None:
-    found = binned_reliability([0.05] + [0.95] * 99, [0] * 100, n_bins=10)
-    assert found.telling.tolist() == [True, *[False] * 8, True]
-    assert found.off.tolist() == [0] * 9 + [1]
-    found = binned_reliability([0.05] + [0.95] * 100, [1] * 101, n_bins=10)
-    assert not found.telling[0]
-    assert found.off[[0, -1]].tolist() == [-1, -1]
+    result = binned_reliability([0.05] + [0.95] * 99, [0] * 100, n_bins=10)
+    assert result.telling.tolist() == [True, *[False] * 8, True]
+    assert result.off.tolist() == [0] * 9 + [1]
+    result = binned_reliability([0.05] + [0.95] * 100, [1] * 101, n_bins=10)
+    assert not result.telling[0]
+    assert result.off[[0, -1]].tolist() == [-1, -1]
 
 
 def test_true_scores_leave_about_one_bin_in_twenty_off() -> None:
@@ -50,11 +50,11 @@ def test_one_class_of_several_is_that_class_alone() -> None:
     together = classwise_reliability(table, labels, n_bins=7)
     for k in range(4):
         alone = binned_reliability(table[:, k], labels == k, n_bins=7)
-        found = together.of_class(k)
-        assert found.bins.counts.tolist() == alone.bins.counts.tolist()
-        assert np.allclose(found.bins.mean_score, alone.bins.mean_score, equal_nan=True)
-        assert np.array_equal(found.bins.frequency, alone.bins.frequency, equal_nan=True)
-        assert np.array_equal(found.lower, alone.lower, equal_nan=True)
-        assert np.array_equal(found.upper, alone.upper, equal_nan=True)
-        assert found.off.tolist() == together.off[k].tolist() == alone.off.tolist()
-        assert found.telling.tolist() == together.telling[k].tolist()
+        result = together.of_class(k)
+        assert result.bins.counts.tolist() == alone.bins.counts.tolist()
+        assert np.allclose(result.bins.mean_score, alone.bins.mean_score, equal_nan=True)
+        assert np.array_equal(result.bins.frequency, alone.bins.frequency, equal_nan=True)
+        assert np.array_equal(result.lower, alone.lower, equal_nan=True)
+        assert np.array_equal(result.upper, alone.upper, equal_nan=True)
+        assert result.off.tolist() == together.off[k].tolist() == alone.off.tolist()
+        assert result.telling.tolist() == together.telling[k].tolist()

@@ -39,16 +39,16 @@ DESIGNS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_the_belt_beside_slow_loops(kind: str) -> None:
     design = DESIGNS[kind]
-    found = calibration_belt(SCORES, HITS, **design)
+    result = calibration_belt(SCORES, HITS, **design)
     weights = design.get("sample_weight", np.ones(N)).tolist()
     of = WHOSE.tolist() if "clusters" in design else None
     values, covariance, far = slow.robust_chosen(SCORES.tolist(), HITS.tolist(), weights, of)
-    assert_allclose(found.coefficients, values, rtol=1e-6, atol=1e-8)
-    assert found.statistic == pytest.approx(far, rel=1e-6)
-    assert found.p_value == pytest.approx(slow.p_value(far, len(values) - 1), rel=1e-5)
+    assert_allclose(result.coefficients, values, rtol=1e-6, atol=1e-8)
+    assert result.statistic == pytest.approx(far, rel=1e-6)
+    assert result.p_value == pytest.approx(slow.p_value(far, len(values) - 1), rel=1e-5)
     for place in (0, 30, -1):
-        for level, low, high in zip(found.levels, found.lower, found.upper, strict=True):
-            ends = slow.robust_bounds(values, covariance, float(found.score[place]), level)
+        for level, low, high in zip(result.levels, result.lower, result.upper, strict=True):
+            ends = slow.robust_bounds(values, covariance, float(result.score[place]), level)
             assert_allclose((low[place], high[place]), ends, rtol=1e-6)
 
 
@@ -72,8 +72,8 @@ def test_the_spline_band_beside_loops(kind: str) -> None:
         middle = np.sum([*parts.values()], axis=0) / n
         times = n / (n - 1) * (student.ppf(0.975, n - 1) / norm.ppf(0.975)) ** 2
     wanted = np.sqrt(times * np.sum([(one - middle) ** 2 for one in parts.values()], axis=0))
-    found = spline_null_band(cumulative_curves(scores, hits, **own))
-    assert_allclose(found.deviation, wanted, rtol=1e-8)
+    result = spline_null_band(cumulative_curves(scores, hits, **own))
+    assert_allclose(result.deviation, wanted, rtol=1e-8)
 
 
 def test_copies_of_rows_tell_no_more_than_the_rows() -> None:
@@ -85,13 +85,13 @@ def test_copies_of_rows_tell_no_more_than_the_rows() -> None:
     assert one.statistic <= copies.statistic < 1.2 * one.statistic
     assert copies.statistic < calibration_belt(SCORES[again], HITS[again]).statistic / 3
     for compute in (corp_reliability, smooth_reliability):
-        wanted, found = (
+        wanted, result = (
             compute(SCORES[rows], HITS[rows], clusters=rows, **same(compute))
             for rows in (alone, again)
         )
-        assert_allclose(found.frequency, wanted.frequency, atol=1e-12)
-        assert_allclose(found.confidence.upper, wanted.confidence.upper, atol=1e-9)
-        assert_allclose(found.confidence.lower, wanted.confidence.lower, atol=1e-9)
+        assert_allclose(result.frequency, wanted.frequency, atol=1e-12)
+        assert_allclose(result.confidence.upper, wanted.confidence.upper, atol=1e-9)
+        assert_allclose(result.confidence.lower, wanted.confidence.lower, atol=1e-9)
 
 
 def same(compute: object) -> dict[str, Any]:

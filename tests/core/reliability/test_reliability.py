@@ -58,17 +58,17 @@ def inside(band: Band, curve: Floats) -> NDArray[np.bool_]:
 
 @given(event_data(), st.integers(1, 20), st.sampled_from(INTERVALS))
 def test_bins_are_the_bin_table_with_intervals(case: EventCase, n: int, kind: Interval) -> None:
-    found = binned_reliability(*case, n_bins=n, binning="equal_mass", interval=kind, level=0.9)
-    same_arrays(found.bins, bin_scores(*case, n_bins=n, binning="equal_mass"))
-    empty = found.bins.counts == 0
-    assert np.array_equal(np.isnan(found.lower), empty)
-    assert np.array_equal(np.isnan(found.upper), empty)
-    filled = found.bins.frequency[~empty]
-    assert np.all((found.lower[~empty] <= filled) & (filled <= found.upper[~empty]))
-    hits = np.rint(filled * found.bins.counts[~empty])
+    result = binned_reliability(*case, n_bins=n, binning="equal_mass", interval=kind, level=0.9)
+    same_arrays(result.bins, bin_scores(*case, n_bins=n, binning="equal_mass"))
+    empty = result.bins.counts == 0
+    assert np.array_equal(np.isnan(result.lower), empty)
+    assert np.array_equal(np.isnan(result.upper), empty)
+    filled = result.bins.frequency[~empty]
+    assert np.all((result.lower[~empty] <= filled) & (filled <= result.upper[~empty]))
+    hits = np.rint(filled * result.bins.counts[~empty])
     assert hits.sum() == case.hits.sum()
-    expected = binomial_interval(hits, found.bins.counts[~empty], interval=kind, level=0.9)
-    assert np.array_equal(found.lower[~empty], expected[0])
+    expected = binomial_interval(hits, result.bins.counts[~empty], interval=kind, level=0.9)
+    assert np.array_equal(result.lower[~empty], expected[0])
 
 
 # Every class ----------------------------------------------------------------------------------
@@ -78,18 +78,18 @@ def test_classes_agree_with_the_loops() -> None:
     for number, case in enumerate(seeded_logit_sets(11, 150, max_rows=40)):
         table = reference.softmax(case.logits.astype(np.float64).tolist())
         labels, n_bins = case.labels.tolist(), (1, 2, 10, 15)[number % 4]
-        found = classwise_reliability(table, labels, n_bins=n_bins)
-        assert found.lower.shape == found.bins.counts.shape == (len(table[0]), n_bins)
+        result = classwise_reliability(table, labels, n_bins=n_bins)
+        assert result.lower.shape == result.bins.counts.shape == (len(table[0]), n_bins)
         for k in range(len(table[0])):
             own = reference.one_class(table, labels, k)
             bins = reference.bins(own.scores, own.hits, n_bins, "equal_width")
-            assert found.bins.edges.tolist() == bins.edges
-            assert found.bins.counts[k].tolist() == bins.counts
-            assert_allclose(found.bins.mean_score[k], bins.mean_score, rtol=0, atol=1e-12)
-            assert_allclose(found.bins.frequency[k], bins.frequency, rtol=0, atol=1e-15)
+            assert result.bins.edges.tolist() == bins.edges
+            assert result.bins.counts[k].tolist() == bins.counts
+            assert_allclose(result.bins.mean_score[k], bins.mean_score, rtol=0, atol=1e-12)
+            assert_allclose(result.bins.frequency[k], bins.frequency, rtol=0, atol=1e-15)
             one = binned_reliability(own.scores, own.hits, n_bins=n_bins)
-            assert_allclose(found.lower[k], one.lower, rtol=0, atol=1e-15)
-            assert_allclose(found.upper[k], one.upper, rtol=0, atol=1e-15)
+            assert_allclose(result.lower[k], one.lower, rtol=0, atol=1e-15)
+            assert_allclose(result.upper[k], one.upper, rtol=0, atol=1e-15)
 
 
 def test_class_bins_are_those_of_classwise_ece(rng: np.random.Generator) -> None:
@@ -108,58 +108,58 @@ def test_class_bins_are_those_of_classwise_ece(rng: np.random.Generator) -> None
 
 @given(event_data())
 def test_the_isotonic_curve_is_exactly_that_of_the_loops(case: EventCase) -> None:
-    found = corp_reliability(*case, n_resamples=2)
+    result = corp_reliability(*case, n_resamples=2)
     expected = slow.isotonic(case.scores.tolist(), case.hits.tolist())
-    assert found.score.tolist() == expected.scores
-    assert found.frequency.tolist() == expected.frequency
-    assert found.first.tolist() == expected.first
-    assert found.last.tolist() == expected.last
-    assert found.step_frequency.tolist() == expected.heights
-    assert found.step_count.tolist() == expected.counts
-    assert found.step_hits.tolist() == expected.hits
+    assert result.score.tolist() == expected.scores
+    assert result.frequency.tolist() == expected.frequency
+    assert result.first.tolist() == expected.first
+    assert result.last.tolist() == expected.last
+    assert result.step_frequency.tolist() == expected.heights
+    assert result.step_count.tolist() == expected.counts
+    assert result.step_hits.tolist() == expected.hits
 
 
 @settings(max_examples=50)
 @given(event_data(), st.randoms(use_true_random=False))
 def test_isotonic_curve_and_bands_keep_their_rules(case: EventCase, random: Random) -> None:
-    found = corp_reliability(*case, n_resamples=9, level=0.8)
-    same_arrays(found, corp_reliability(*shuffled(case, random), n_resamples=9, level=0.8))
-    assert found.step_hits.sum() == case.hits.sum()
-    assert found.step_count.sum() == len(case.hits)
-    assert np.all(np.diff(found.step_frequency) > 0)
-    assert np.all(found.first <= found.last)
-    for band in (found.consistency, found.confidence):
-        assert np.array_equal(band.score, found.score)
+    result = corp_reliability(*case, n_resamples=9, level=0.8)
+    same_arrays(result, corp_reliability(*shuffled(case, random), n_resamples=9, level=0.8))
+    assert result.step_hits.sum() == case.hits.sum()
+    assert result.step_count.sum() == len(case.hits)
+    assert np.all(np.diff(result.step_frequency) > 0)
+    assert np.all(result.first <= result.last)
+    for band in (result.consistency, result.confidence):
+        assert np.array_equal(band.score, result.score)
         assert np.all((band.lower >= 0) & (band.lower <= band.upper) & (band.upper <= 1))
         assert np.all(np.diff(band.lower) >= 0)
         assert np.all(np.diff(band.upper) >= 0)
-    assert np.all(inside(found.confidence, found.frequency))
+    assert np.all(inside(result.confidence, result.frequency))
 
 
 def test_scores_of_0_and_1_leave_the_consistency_band_no_width() -> None:
-    found = corp_reliability([0.0, 0.0, 1.0], [0, 1, 1], n_resamples=19)
-    assert found.consistency.lower.tolist() == found.consistency.upper.tolist() == [0.0, 1.0]
+    result = corp_reliability([0.0, 0.0, 1.0], [0, 1, 1], n_resamples=19)
+    assert result.consistency.lower.tolist() == result.consistency.upper.tolist() == [0.0, 1.0]
 
 
 def test_a_step_of_misses_is_no_surer_than_its_rows() -> None:
-    found = corp_reliability(np.linspace(0.1, 0.3, 20), np.zeros(20), n_resamples=19)
-    assert_allclose(found.confidence.upper, 0.1684, rtol=0, atol=5e-5)  # 0 of 20, as above
-    assert np.all(found.confidence.lower == 0)
+    result = corp_reliability(np.linspace(0.1, 0.3, 20), np.zeros(20), n_resamples=19)
+    assert_allclose(result.confidence.upper, 0.1684, rtol=0, atol=5e-5)  # 0 of 20, as above
+    assert np.all(result.confidence.lower == 0)
 
 
 def test_the_confidence_band_is_widened_by_the_intervals_of_the_steps() -> None:
     # Steps of 0 of 3, 1 of 2 and 3 of 3. A single resample is a band without width.
     scores, hits = np.arange(1, 9) / 10, [0, 0, 0, 1, 0, 1, 1, 1]
-    found = corp_reliability(scores, hits, n_resamples=1)
-    assert found.step_hits.tolist() == [0, 1, 3]
-    assert found.step_count.tolist() == [3, 2, 3]
+    result = corp_reliability(scores, hits, n_resamples=1)
+    assert result.step_hits.tolist() == [0, 1, 3]
+    assert result.step_count.tolist() == [3, 2, 3]
     intervals = [slow.clopper_pearson(k, n, 0.95) for k, n in ((0, 3), (1, 2), (3, 3))]
     lowest = np.maximum.accumulate([lower for lower, _ in intervals])[[0, 0, 0, 1, 1, 2, 2, 2]]
     highest = [min(upper for _, upper in intervals[step:]) for step in (0, 0, 0, 1, 1, 2, 2, 2)]
-    assert np.all(found.confidence.lower <= lowest + 1e-9)
-    assert np.all(found.confidence.upper >= np.array(highest) - 1e-9)
-    assert found.confidence.lower[-1] == pytest.approx(0.2924, abs=5e-5)  # 0.025^(1/3)
-    assert found.confidence.upper[0] == pytest.approx(1 - 0.2924, abs=5e-5)
+    assert np.all(result.confidence.lower <= lowest + 1e-9)
+    assert np.all(result.confidence.upper >= np.array(highest) - 1e-9)
+    assert result.confidence.lower[-1] == pytest.approx(0.2924, abs=5e-5)  # 0.025^(1/3)
+    assert result.confidence.upper[0] == pytest.approx(1 - 0.2924, abs=5e-5)
 
 
 def refitted(counted: Tally, rng: np.random.Generator, times: int) -> Floats:
@@ -219,41 +219,41 @@ def test_bands_of_many_scores_are_few_places_and_hardly_coarser(
 @pytest.mark.parametrize("bandwidth", [0.01, 0.05, 0.3, 1.0])
 def test_the_smoothed_curve_agrees_with_the_loops(bandwidth: float) -> None:
     for case in seeded_events(6, 12, min_size=2):
-        found = smooth_reliability(*case, bandwidth=bandwidth, n_resamples=1)
-        assert found.bandwidth == bandwidth
+        result = smooth_reliability(*case, bandwidth=bandwidth, n_resamples=1)
+        assert result.bandwidth == bandwidth
         for j in range(0, 513, 32):
-            if np.isnan(found.frequency[j]):
-                nearest = np.abs(case.scores - found.score[j]).min()
+            if np.isnan(result.frequency[j]):
+                nearest = np.abs(case.scores - result.score[j]).min()
                 assert nearest > 3.9 * bandwidth
                 continue
             expected = slow.smooth(
-                case.scores.tolist(), case.hits.tolist(), float(found.score[j]), bandwidth
+                case.scores.tolist(), case.hits.tolist(), float(result.score[j]), bandwidth
             )
             tolerance = 0.004 if expected.density * len(case.hits) * bandwidth < 0.2 else 0.002
-            assert found.frequency[j] == pytest.approx(expected.frequency, abs=tolerance)
-            assert found.mean_score[j] == pytest.approx(expected.mean_score, abs=tolerance)
-            assert found.density[j] == pytest.approx(expected.density, rel=0.01, abs=0.002)
+            assert result.frequency[j] == pytest.approx(expected.frequency, abs=tolerance)
+            assert result.mean_score[j] == pytest.approx(expected.mean_score, abs=tolerance)
+            assert result.density[j] == pytest.approx(expected.density, rel=0.01, abs=0.002)
 
 
 @settings(max_examples=50)
 @given(event_data(), st.randoms(use_true_random=False))
 def test_the_smoothed_curve_keeps_its_rules(case: EventCase, random: Random) -> None:
-    found = smooth_reliability(*case, bandwidth=0.1, n_resamples=5)
+    result = smooth_reliability(*case, bandwidth=0.1, n_resamples=5)
     again = smooth_reliability(*shuffled(case, random), bandwidth=0.1, n_resamples=5)
-    same_arrays(found, again)
-    assert np.trapezoid(found.density, found.score) == pytest.approx(1, abs=1e-9)
-    known = ~np.isnan(found.frequency)
+    same_arrays(result, again)
+    assert np.trapezoid(result.density, result.score) == pytest.approx(1, abs=1e-9)
+    known = ~np.isnan(result.frequency)
     assert known.any()
-    for values in (found.mean_score, found.confidence.lower, found.confidence.upper):
+    for values in (result.mean_score, result.confidence.lower, result.confidence.upper):
         assert np.array_equal(~np.isnan(values), known)
         assert np.all((values[known] >= 0) & (values[known] <= 1))
-    assert np.all(inside(found.confidence, found.frequency)[known])
+    assert np.all(inside(result.confidence, result.frequency)[known])
 
 
 def test_a_row_weighs_the_same_wherever_its_score_is() -> None:
     for score in (0.0, 0.3, 1.0):
-        found = smooth_reliability([score], [1], bandwidth=0.05, n_resamples=1)
-        assert np.trapezoid(found.density, found.score) == pytest.approx(1, abs=1e-9)
+        result = smooth_reliability([score], [1], bandwidth=0.05, n_resamples=1)
+        assert np.trapezoid(result.density, result.score) == pytest.approx(1, abs=1e-9)
     # Half of the rows saturated, none of them hits: the smoothed frequency there is near 0.
     mixed = smooth_reliability([1.0] * 5 + [0.9] * 5, [0] * 5 + [1] * 5, bandwidth=0.05)
     expected = slow.smooth([1.0] * 5 + [0.9] * 5, [0] * 5 + [1] * 5, 1.0, 0.05)
@@ -263,19 +263,19 @@ def test_a_row_weighs_the_same_wherever_its_score_is() -> None:
 def test_hits_and_misses_swapped_mirror_the_curve(rng: np.random.Generator) -> None:
     scores = rng.random(200)
     hits = rng.random(200) < scores
-    found = smooth_reliability(scores, hits, bandwidth=0.1, n_resamples=1)
+    result = smooth_reliability(scores, hits, bandwidth=0.1, n_resamples=1)
     mirrored = smooth_reliability(1 - scores, ~hits, bandwidth=0.1, n_resamples=1)
-    assert_allclose(mirrored.frequency[::-1], 1 - found.frequency, rtol=0, atol=1e-9)
-    assert_allclose(mirrored.gap[::-1], -found.gap, rtol=0, atol=1e-9)
+    assert_allclose(mirrored.frequency[::-1], 1 - result.frequency, rtol=0, atol=1e-9)
+    assert_allclose(mirrored.gap[::-1], -result.gap, rtol=0, atol=1e-9)
 
 
 def test_the_bandwidth_is_its_own_smooth_ece(rng: np.random.Generator) -> None:
     scores = rng.random(60)
     hits = (rng.random(60) < scores**3).astype(int)
-    found = smooth_reliability(scores, hits, n_resamples=1)
-    error = slow.smooth_ece(scores.tolist(), hits.tolist(), found.bandwidth)
-    assert found.bandwidth == pytest.approx(error, abs=1e-4)
-    from_curve = np.trapezoid(np.abs(found.gap) * found.density, found.score)
+    result = smooth_reliability(scores, hits, n_resamples=1)
+    error = slow.smooth_ece(scores.tolist(), hits.tolist(), result.bandwidth)
+    assert result.bandwidth == pytest.approx(error, abs=1e-4)
+    from_curve = np.trapezoid(np.abs(result.gap) * result.density, result.score)
     assert from_curve == pytest.approx(error, abs=1e-4)
 
 
@@ -289,23 +289,23 @@ def test_the_least_and_the_greatest_bandwidth() -> None:
 def test_the_smoothed_band_is_as_wide_as_its_rows_allow(rng: np.random.Generator) -> None:
     scores = rng.random(2000)
     hits = (rng.random(2000) < 0.5).astype(int)
-    found = smooth_reliability(scores, hits, bandwidth=0.05, n_resamples=799)
+    result = smooth_reliability(scores, hits, bandwidth=0.05, n_resamples=799)
     for j in (0, 64, 256, 512):
-        at = slow.smooth(scores.tolist(), hits.tolist(), float(found.score[j]), 0.05)
-        width = found.confidence.upper[j] - found.confidence.lower[j]
+        at = slow.smooth(scores.tolist(), hits.tolist(), float(result.score[j]), 0.05)
+        width = result.confidence.upper[j] - result.confidence.lower[j]
         assert width == pytest.approx(2 * 1.96 * np.sqrt(0.25 / at.rows), rel=0.1)
-    share = inside(found.confidence, np.full(513, 0.5)).mean()
+    share = inside(result.confidence, np.full(513, 0.5)).mean()
     assert share > 0.85
 
 
 def test_where_all_rows_are_hits_the_band_is_wilsons(rng: np.random.Generator) -> None:
     scores = rng.random(100)
-    found = smooth_reliability(scores, np.ones(100), bandwidth=0.05, n_resamples=19)
-    assert np.all(found.frequency == 1)
+    result = smooth_reliability(scores, np.ones(100), bandwidth=0.05, n_resamples=19)
+    assert np.all(result.frequency == 1)
     for j in (0, 100, 400):
-        rows = slow.smooth(scores.tolist(), [1] * 100, float(found.score[j]), 0.05).rows
+        rows = slow.smooth(scores.tolist(), [1] * 100, float(result.score[j]), 0.05).rows
         expected = binomial_interval(rows, rows)[0]
-        assert found.confidence.lower[j] == pytest.approx(float(expected), rel=0.01)
+        assert result.confidence.lower[j] == pytest.approx(float(expected), rel=0.01)
 
 
 # Quantiles, seeds and refusals ----------------------------------------------------------------

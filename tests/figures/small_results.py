@@ -119,13 +119,13 @@ def outline(drawn: Any) -> list[tuple[Floats, Floats, Floats]]:
     """Take the outline of a band apart: place, lowest and highest of each stretch."""
     gaps = np.flatnonzero(np.isnan(drawn.x))
     stretches = zip(np.split(drawn.x, gaps), np.split(drawn.y, gaps), strict=True)
-    found = []
+    results = []
     for x, y in stretches:
         known = ~np.isnan(x)
         (there, back), (lower, upper) = np.split(x[known], 2), np.split(y[known], 2)
         assert there.tolist() == back[::-1].tolist()
-        found.append((there, lower, upper[::-1]))
-    return found
+        results.append((there, lower, upper[::-1]))
+    return results
 
 
 def parts(graphs: FourGraphs) -> dict[str, Figure]:
@@ -134,8 +134,8 @@ def parts(graphs: FourGraphs) -> dict[str, Figure]:
 
 def trace(figure: Figure, name: str) -> Any:
     """Find what is drawn by the name it has in the hover."""
-    (found,) = [drawn for drawn in figure.data if drawn.name == name]
-    return found
+    (result,) = [drawn for drawn in figure.data if drawn.name == name]
+    return result
 
 
 def walk(value: object) -> list[str]:
