@@ -133,9 +133,11 @@ def test_the_page_calibrates_by_the_chosen_column_and_warns(hospital: Hospital) 
     assert any(KNOWN_GROUPS in body for body in bodies(page))
     _, rows, place = hospital
     fold = deal_folds(rows)
-    told = with_groups(rows, place)
+    weighted_rows = with_groups(rows, place)
     result = audit(
-        Split(told, told, fold=fold), event=OneClass(1), calibrator=ByGroup(PlattScaling())
+        Split(weighted_rows, weighted_rows, fold=fold),
+        event=OneClass(1),
+        calibrator=ByGroup(PlattScaling()),
     )
     answer = result.test.compare("auroc")
     assert answer.before is not None
@@ -182,8 +184,8 @@ def test_a_filter_evaluates_one_ward_by_the_fit_on_all(hospital: Hospital) -> No
     )
     assert not page.exception
     _, rows, place = hospital
-    told = with_groups(rows, place)
-    split = Split(told, told, fold=deal_folds(rows))
+    weighted_rows = with_groups(rows, place)
+    split = Split(weighted_rows, weighted_rows, fold=deal_folds(rows))
     result = audit(split, event=OneClass(1), calibrator=ByGroup(PlattScaling())).test
     mine = place == WARDS.index("geriatrics")
     for side, column in ((result.before, "Before"), (result.after, "After")):
@@ -203,8 +205,8 @@ def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) ->
     (text,) = [body for body in bodies(page) if "Consider calibration by group (ward)" in body]
     assert KNOWN_GROUPS in text
     _, rows, place = hospital
-    told = with_groups(rows, place)
-    split = Split(told, told, fold=deal_folds(rows))
+    weighted_rows = with_groups(rows, place)
+    split = Split(weighted_rows, weighted_rows, fold=deal_folds(rows))
     worst = place == WARDS.index("geriatrics")
     gaps = [
         100 * (event.scores[worst] - event.hits[worst]).mean()

@@ -117,9 +117,9 @@ def test_what_was_found_and_fixed_is_said() -> None:
     data = csv(label=LABELS + 1, town=["Bonn", "Kiel"] * 150)
     page = open_upload(("mine.csv", data))
     expect_ks(page, LABELS)
-    told = read("mine.csv", data)
-    assert told.repairs
-    for sentence in (*told.notes, *told.repairs):
+    upload = read("mine.csv", data)
+    assert upload.repairs
+    for sentence in (*upload.notes, *upload.repairs):
         assert f"- {escape_markdown(sentence)}" in text_of(page)
     assert step(page).label == (
         "**mine\\.csv** \u00b7 300 rows \u00b7 4 classes \u00b7 logits \u00b7 1 automatic fix"
@@ -152,13 +152,13 @@ def test_of_many_columns_those_that_matter_come_first_and_each_can_be_reached() 
 def test_doubts_are_seen_and_the_step_stays_closed() -> None:
     data = csv(label=TABLE.argmax(axis=1), copy=TABLE.argmax(axis=1))
     page = open_upload(("mine.csv", data))
-    told = read("mine.csv", data)
-    assert len(told.doubts) == 2
-    assert page.warning[0].value == words.bullets(told.doubts)
+    upload = read("mine.csv", data)
+    assert len(upload.doubts) == 2
+    assert page.warning[0].value == words.bullets(upload.doubts)
     assert not step(page).expanded
     turn_to(page, "ks")
     assert not page.exception
-    assert f"**{words.CHECK}**\n\n{words.bullets(told.doubts)}" in text_of(page)
+    assert f"**{words.CHECK}**\n\n{words.bullets(upload.doubts)}" in text_of(page)
     assert not step(page).expanded
 
 
@@ -501,8 +501,8 @@ def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
     code = [block.value for block in page.code]
     assert code == [*templates.EXAMPLES.values()]
     for name in ("CSV", "JSON"):
-        told = read(f"example.{name.lower()}", templates.EXAMPLES[name].encode())
-        assert not told.repairs
+        upload = read(f"example.{name.lower()}", templates.EXAMPLES[name].encode())
+        assert not upload.repairs
 
 
 @pytest.mark.parametrize("name", templates.TEMPLATES.values())

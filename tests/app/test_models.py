@@ -357,8 +357,10 @@ def test_only_columns_like_scores_are_offered_and_another_score_is_no_subgroup()
     assert page.multiselect(key="beside_scores").options == ["PD model v3"]
     upload = read("loans.csv", data, roles=(("PD model v2", "score"),))
     assert set(upload.columns["rows"]) == {"age", "troponin_z"}
-    told = read("loans.csv", data, roles=(("PD model v2", "score"), ("PD model v3", "group")))
-    assert "PD model v3" in told.columns["rows"]
+    second_upload = read(
+        "loans.csv", data, roles=(("PD model v2", "score"), ("PD model v3", "group"))
+    )
+    assert "PD model v3" in second_upload.columns["rows"]
 
 
 def test_a_further_file_is_asked_about_in_a_table_of_models_and_its_rows_are_matched() -> None:

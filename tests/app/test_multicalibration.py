@@ -165,10 +165,10 @@ def test_it_is_taken_home_without_what_one_score_cannot_tell(
     assert {CALIBRATOR, CODE} <= {*made}
     assert not {WORKBOOK, SCORES, "ONNX model"} & {*made}
     assert any("columns ward and sex;" in body and NO_TABLE in body for body in bodies(page))
-    kept = CalibratorFile.from_json(made[CALIBRATOR]().decode())
-    assert kept.fitted == fit_of(data)
-    assert [one.column for one in kept.groups] == COLUMNS
-    assert [one.column for one in kept.columns] == ["ward", "sex"]
+    calibrator_file = CalibratorFile.from_json(made[CALIBRATOR]().decode())
+    assert calibrator_file.fitted == fit_of(data)
+    assert [one.column for one in calibrator_file.groups] == COLUMNS
+    assert [one.column for one in calibrator_file.columns] == ["ward", "sex"]
 
 
 def test_the_command_fits_saves_and_applies_it(

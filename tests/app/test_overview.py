@@ -182,8 +182,8 @@ def test_what_is_looked_at_stays_where_it_was_chosen() -> None:
     upload(page, ("risks.csv", risks()))
     choose(page, "data", "sample")
     assert page.segmented_control(key="event_seen").value == "class"
-    told = open_upload(("risks.csv", risks()), event="top")
-    assert told.segmented_control(key="event_seen").value == "top"
+    second_upload = open_upload(("risks.csv", risks()), event="top")
+    assert second_upload.segmented_control(key="event_seen").value == "top"
     crash = open_page(sample="crash_survival")
     assert crash.segmented_control(key="event_seen").value == "class"
     assert crash.selectbox(key="class").value == "died"

@@ -60,9 +60,9 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
 ) -> None:
     result = saved(method="platt", event="class")
     wanted = PlattScaling().fit(hospital.risk, hospital.back)
-    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
-    assert_allclose(kept.apply(hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
-    assert kept.n_rows == 7_400
+    calibrator_file = CalibratorFile.from_json(result[words.CALIBRATOR])
+    assert_allclose(calibrator_file.apply(hospital.risk), wanted.predict(hospital.risk), atol=1e-12)
+    assert calibrator_file.n_rows == 7_400
     rows = table_of(result[ROWS])
     assert list(rows) == ["row", "case_no", "score (%)", "calibrated (%)"]
     assert rows["row"].tolist()[:3] == [2, 3, 4]
@@ -111,14 +111,14 @@ def test_a_map_of_all_classes_has_no_table_of_scores(
 ) -> None:
     result = saved(method="temperature")
     assert not {words.SCORES, words.WORKBOOK} & set(result)
-    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
+    calibrator_file = CalibratorFile.from_json(result[words.CALIBRATOR])
     table = np.column_stack([1 - hospital.risk, hospital.risk])
     fitted = TemperatureScaling().fit(np.log(table), hospital.back.astype(int))
     rows = list(csv.reader(io.StringIO(result[ROWS])))
     assert rows[0] == ["row", "case_no", "No (%)", "Yes (%)"]
     values = np.array([line[2:] for line in rows[1:]], dtype=float)
     assert_allclose(values, 100 * fitted.predict_proba(np.log(table)), rtol=0, atol=1e-7)
-    assert_allclose(kept.apply(hospital.risk), kept.apply(table), atol=1e-12)
+    assert_allclose(calibrator_file.apply(hospital.risk), calibrator_file.apply(table), atol=1e-12)
 
 
 def test_a_calibrator_by_group_is_offered_with_its_groups(
@@ -129,8 +129,8 @@ def test_a_calibrator_by_group_is_offered_with_its_groups(
     names, place = np.unique(hospital.ward, return_inverse=True)
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     wanted = fitted.predict(hospital.risk, place)
-    kept = CalibratorFile.from_json(result[words.CALIBRATOR])
-    assert_allclose(kept.apply(hospital.risk, hospital.ward), wanted, atol=1e-12)
+    calibrator_file = CalibratorFile.from_json(result[words.CALIBRATOR])
+    assert_allclose(calibrator_file.apply(hospital.risk, hospital.ward), wanted, atol=1e-12)
     rows = table_of(result[ROWS])
     assert list(rows) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
     assert rows["ward"].tolist() == hospital.ward.tolist()
@@ -184,12 +184,14 @@ def test_a_saved_calibrator_is_applied_to_a_file_without_outcomes(
     head, *rows = ["=" + line.rpartition(";")[0] for line in lines[:401]]
     column = "predicted_risk_pct"
     risk, back = hospital.risk[:400], hospital.back[:400]
-    kept = CalibratorFile.of(audit(risk, back, calibrator="platt"))
-    kept = replace(kept, column=column, percent_column=column)
+    calibrator_file = CalibratorFile.of(audit(risk, back, calibrator="platt"))
+    calibrator_file = replace(calibrator_file, column=column, percent_column=column)
     page = open_upload(("new.csv", "\n".join([head, *rows]).encode()))
     made.clear()  # templates of the page without a file
     uploader = page.file_uploader(key="saved_calibrator")
-    page = uploader.set_value(("platt.json", kept.to_json().encode(), "application/json")).run()
+    page = uploader.set_value(
+        ("platt.json", calibrator_file.to_json().encode(), "application/json")
+    ).run()
     assert not page.exception
     assert "400 rows calibrated. The calibrator was fitted on 400 rows." in bodies(page)
     assert list(made) == [ROWS, PARQUET, NPZ]
@@ -199,7 +201,7 @@ def test_a_saved_calibrator_is_applied_to_a_file_without_outcomes(
     wanted = 100 * PlattScaling().fit(risk, back).predict(risk)
     assert_allclose(result["calibrated (%)"], wanted, rtol=0, atol=1e-9)
     made.clear()
-    other = replace(kept, column="index").to_json()
+    other = replace(calibrator_file, column="index").to_json()
     for data, text in ((b"{}", "Expected a calibrator file"), (other.encode(), 'Column "index"')):
         uploader = page.file_uploader(key="saved_calibrator")
         page = uploader.set_value(("other.json", data, "application/json")).run()

@@ -66,10 +66,10 @@ def test_a_sample_s_report_is_read_from_disk_offline(
         upload, event=event_of(upload, None), method="temperature", n_resamples=20,
         progress=lambda _: None,
     )  # fmt: skip
-    made = report_of(scene, ReportRequest(ReportDetails(purpose="To see")), lambda _: None)
+    report = report_of(scene, ReportRequest(ReportDetails(purpose="To see")), lambda _: None)
     html, one_page = tmp_path / "report.html", tmp_path / "page.html"
-    html.write_text(html_of(made), encoding="utf-8")
-    one_page.write_text(html_of(made, brief=True), encoding="utf-8")
+    html.write_text(html_of(report), encoding="utf-8")
+    one_page.write_text(html_of(report, brief=True), encoding="utf-8")
     context = browser.new_context(offline=True, bypass_csp=True)  # for what looks, not what shows
     faults: list[str] = []
     asked: list[str] = []
@@ -77,7 +77,7 @@ def test_a_sample_s_report_is_read_from_disk_offline(
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
-    looked_at(page, html, json.loads(json_of(made)))
+    looked_at(page, html, json.loads(json_of(report)))
     page.set_viewport_size({"width": 390, "height": 900})
     assert page.evaluate(EMPTY) == []
     assert not page.evaluate(WIDER_THAN_THE_PAGE)
@@ -147,9 +147,9 @@ def test_one_page_is_one_page_of_a_file_with_long_names(
         purpose="Whom the team of nurses calls within two days of discharge, and whom it does not",
         author="A. Analyst, Department of Quality and Safety", model="Readmission score 2.3",
     )  # fmt: skip
-    made = report_of(scene, ReportRequest(typed, n_tried=14), lambda _: None)
+    report = report_of(scene, ReportRequest(typed, n_tried=14), lambda _: None)
     page = browser.new_page()
-    page.set_content(html_of(made, brief=True))
+    page.set_content(html_of(report, brief=True))
     for paper in ("A4", "Letter"):
         assert page.pdf(format=paper).count(b"/Type /Page\n") == 1
     assert "40 of 7,400 rows left out" in page.locator("body").inner_text()

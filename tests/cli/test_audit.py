@@ -231,10 +231,10 @@ def test_a_question_names_the_options_that_answer_it(tmp_path: Path) -> None:
     rows = [f"{a:.3f},{b:d},{c:d}" for a, b, c in zip(risk, died, back, strict=True)]
     path = tmp_path / "two.csv"
     path.write_text("\n".join(["p,died,readmitted", *rows]), encoding="utf-8")
-    asked = run(str(path))
-    assert asked.exit_code == 2
-    assert "?" in asked.stderr.splitlines()[0]
-    options = [line for line in asked.stderr.splitlines() if line.startswith("  --")]
+    result = run(str(path))
+    assert result.exit_code == 2
+    assert "?" in result.stderr.splitlines()[0]
+    options = [line for line in result.stderr.splitlines() if line.startswith("  --")]
     assert len(options) >= 2
     for line, truth in zip(options, (died, back), strict=False):
         answer = re.findall(r'(--[\w-]+) "(.*?)"', line.partition("  (")[0])
@@ -252,9 +252,9 @@ def test_the_classes_that_numbers_mean_are_an_option(tmp_path: Path) -> None:
     truth = [["ant", "cow", "dog"].index(("dog", "ant", "cow")[k]) for k in p.argmax(axis=1)]
     rows = [f"{a:.4f},{b:.4f},{c:.4f},{y}" for (a, b, c), y in zip(p, truth, strict=True)]
     path.write_text("\n".join(["p_dog,p_ant,p_cow,label", *rows]), encoding="utf-8")
-    asked = run(str(path))
-    assert asked.exit_code == 2
-    first = next(line for line in asked.stderr.splitlines() if line.startswith("  --"))
+    result = run(str(path))
+    assert result.exit_code == 2
+    first = next(line for line in result.stderr.splitlines() if line.startswith("  --"))
     assert first.startswith('  --class-names "ant,cow,dog"  (')
     again = run(str(path), "--resamples", "0", "--class-names", "ant,cow,dog")
     assert again.exit_code == 0
@@ -273,9 +273,9 @@ def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -
         lines = (f"{p:.4f},{rng.random() < p:d}" for p in risk)
         Path(path).write_text("\n".join(["p,y", *lines]), encoding="utf-8")
     days = paths["monday"], paths["tuesday"]
-    asked = run(*days)
-    assert asked.exit_code == 2
-    options = [line.split("  (")[0] for line in asked.stderr.splitlines()[1:]]
+    result = run(*days)
+    assert result.exit_code == 2
+    options = [line.split("  (")[0] for line in result.stderr.splitlines()[1:]]
     assert options == ["  --files-are parts", "  --files-are sets"]
     rows = {"parts": "whole set, 500 rows", "sets": "test set, 200 rows"}
     for given, shown in rows.items():
@@ -306,9 +306,9 @@ def test_models_in_sheets_are_an_option_too(tmp_path: Path) -> None:
     book = str(tmp_path / "a.xlsx")
     made = workbook(*(sheet_xml(rows_xml(one)) for one in sheets), names=("forest", "boost"))
     Path(book).write_bytes(made)
-    asked = run(book)
-    assert 'sheets: 2 models of the same rows, in "forest"; "boost"' in asked.stderr
-    assert "  --files-are models" in asked.stderr
+    result = run(book)
+    assert 'sheets: 2 models of the same rows, in "forest"; "boost"' in result.stderr
+    assert "  --files-are models" in result.stderr
     first = run(book, "--files-are", "models", "--resamples", "0")
     assert "whole set, 90 rows" in first.stdout
     pooled = run(book, "--files-are", "parts", "--resamples", "0")
@@ -417,9 +417,9 @@ def test_weights_and_clusters_are_options(tmp_path: Path) -> None:
     path, report = tmp_path / "visits.csv", tmp_path / "report.json"
     _, data = visits()
     path.write_bytes(data)
-    asked = run(str(path), "--resamples", "0")
-    assert '--column "sample_weight=weight"' in asked.output
-    assert '--column "patient_id=cluster"' in asked.output
+    result = run(str(path), "--resamples", "0")
+    assert '--column "sample_weight=weight"' in result.output
+    assert '--column "patient_id=cluster"' in result.output
     told = run(
         str(path), "--weight", "sample_weight", "--cluster", "patient_id",
         "--resamples", "0", "--json", str(report),

@@ -52,14 +52,19 @@ def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Pat
     table, heading = split.probabilities[:400].round(5), ("0", "1", "2")
     frame = pd.DataFrame(table, columns=heading)
     frame.assign(label=split.labels[:400]).to_csv(tmp_path / "old.csv", index=False)
-    kept = tmp_path / "kept.json"
-    assert run("fit", tmp_path / "old.csv", "--calibrator", "vector", "--out", kept).exit_code == 0
+    calibrator_path = tmp_path / "kept.json"
+    assert (
+        run(
+            "fit", tmp_path / "old.csv", "--calibrator", "vector", "--out", calibrator_path
+        ).exit_code
+        == 0
+    )
     frame.to_csv(tmp_path / "new.csv", index=False)
     frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
     made = {}
     for name in ("old", "new", "bare"):
         out = tmp_path / f"{name}_out.csv"
-        done = run("calibrate", tmp_path / f"{name}.csv", "--with", kept, "--out", out)
+        done = run("calibrate", tmp_path / f"{name}.csv", "--with", calibrator_path, "--out", out)
         assert done.exit_code == 0, done.output
         made[name] = pd.read_csv(out)
         assert_array_equal(made[name][[*heading]], made["old"][[*heading]])
@@ -67,7 +72,7 @@ def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Pat
     assert_array_equal(made["bare"]["row"], np.arange(1, 401))
     frame[["2", "0", "1"]].to_csv(tmp_path / "turned.csv", index=False)
     out = tmp_path / "turned_out.csv"
-    turned = run("calibrate", tmp_path / "turned.csv", "--with", kept, "--out", out)
+    turned = run("calibrate", tmp_path / "turned.csv", "--with", calibrator_path, "--out", out)
     assert turned.exit_code == 0, turned.output
     assert_array_equal(pd.read_csv(out)[[*heading]], made["old"][[*heading]])
 
@@ -100,9 +105,9 @@ def test_new_rows_without_outcomes_are_calibrated(
     old.write_bytes(hospital.data)
     lines = hospital.data.decode("utf-8-sig").split("\r\n")
     new.write_text("\n".join(line.rpartition(";")[0] for line in lines), encoding="utf-8")
-    kept, out = tmp_path / "platt.json", tmp_path / f"out.{ending}"
-    assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
-    done = run("calibrate", new, "--with", kept, "--out", out)
+    calibrator_path, out = tmp_path / "platt.json", tmp_path / f"out.{ending}"
+    assert run("fit", old, "--calibrator", "platt", "--out", calibrator_path).exit_code == 0
+    done = run("calibrate", new, "--with", calibrator_path, "--out", out)
     assert done.exit_code == 0, done.stderr
     assert "7,400 rows" in done.output
     readers: dict[str, Any] = {"csv": pd.read_csv, "parquet": pd.read_parquet, "npz": np.load}
@@ -130,15 +135,15 @@ def risks(folder: Path, name: str, heading: str, scores: Any, outcomes: Any = No
 def test_the_column_that_was_in_percent_is_so_again(hospital: Discharges, tmp_path: Path) -> None:
     scores, outcomes = 100 * hospital.risk[:900], hospital.back[:900]
     old = risks(tmp_path, "old.csv", "index", scores, outcomes)
-    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    calibrator_path, out = tmp_path / "kept.json", tmp_path / "out.csv"
     told = ["--score", "index", "--values", "percentages"]
-    assert run("fit", old, *told, "--calibrator", "platt", "--out", kept).exit_code == 0
-    assert json.loads(kept.read_text(encoding="utf-8"))["percent_column"] == "index"
+    assert run("fit", old, *told, "--calibrator", "platt", "--out", calibrator_path).exit_code == 0
+    assert json.loads(calibrator_path.read_text(encoding="utf-8"))["percent_column"] == "index"
     fitted = PlattScaling().fit(hospital.risk[:900], outcomes)
 
     def calibrate(new: Path, *options: str) -> Result:
         out.unlink(missing_ok=True)
-        return run("calibrate", new, "--with", kept, "--out", out, "--score", *options)
+        return run("calibrate", new, "--with", calibrator_path, "--out", out, "--score", *options)
 
     new = risks(tmp_path, "new.csv", "index", scores[:50])
     assert calibrate(new, "index").exit_code == 0
@@ -168,10 +173,12 @@ def test_percent_signs_are_divided_once(
 ) -> None:
     signs = [f"{100 * risk:.1f}%" for risk in hospital.risk[:900]]
     old = risks(tmp_path, "old.csv", "risk", signs, hospital.back[:900])
-    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
-    assert run("fit", old, *option, "--calibrator", "platt", "--out", kept).exit_code == 0
+    calibrator_path, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    assert (
+        run("fit", old, *option, "--calibrator", "platt", "--out", calibrator_path).exit_code == 0
+    )
     new = risks(tmp_path, "new.csv", "risk", signs[:50])
-    done = run("calibrate", new, *option, "--with", kept, "--out", out)
+    done = run("calibrate", new, *option, "--with", calibrator_path, "--out", out)
     assert done.exit_code == 0, done.stderr
     wanted = PlattScaling().fit(hospital.risk[:900], hospital.back[:900])
     result = pd.read_csv(out)["calibrated (%)"]
@@ -179,10 +186,15 @@ def test_percent_signs_are_divided_once(
 
 
 def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
-    kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
-    assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
-    assert run("calibrate", GARMENTS, "--with", kept, "--out", out).exit_code == 0
-    assert run("calibrate", GARMENTS, "--with", kept, "--out", tmp_path / "o.npz").exit_code == 0
+    calibrator_path, out = tmp_path / "temperature.json", tmp_path / "out.csv"
+    assert (
+        run("fit", GARMENTS, "--calibrator", "temperature", "--out", calibrator_path).exit_code == 0
+    )
+    assert run("calibrate", GARMENTS, "--with", calibrator_path, "--out", out).exit_code == 0
+    assert (
+        run("calibrate", GARMENTS, "--with", calibrator_path, "--out", tmp_path / "o.npz").exit_code
+        == 0
+    )
     table, split = pd.read_csv(out), garments()
     with np.load(tmp_path / "o.npz") as arrays:
         assert arrays["set"].tolist() == table["set"].tolist()
@@ -190,7 +202,7 @@ def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
     for name, rows in (("calibration", split.calibration), ("test", split.test)):
         part = table[table["set"] == name][list(rows.class_names)].to_numpy()
         assert_allclose(part, fitted.predict_proba(rows.logits), atol=1e-12)
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    content = json.loads(calibrator_path.read_text(encoding="utf-8"))
     assert content["class_names"] == list(split.test.class_names)
     assert content["n_rows"] == split.calibration.n_samples
 
@@ -218,14 +230,14 @@ def test_logits_of_one_event_are_scores_where_the_user_says_so(
     pd.DataFrame({"p": risk, "y": hospital.back[:400]}).to_csv(old, index=False)
     assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
     pd.DataFrame({"lp": np.log(risk / (1 - risk))}).to_csv(new, index=False)
-    asked = "--with", kept, "--out", out, "--values", "logits"
-    refused = run("calibrate", new, *asked)
+    options = "--with", kept, "--out", out, "--values", "logits"
+    refused = run("calibrate", new, *options)
     assert refused.exit_code == 2
     assert refused.stderr == (
         'Error: Column "p": not in the file. Expected the scores that the calibrator was fitted on,'
         " or --score with another column.\n"
     )
-    done = run("calibrate", new, *asked, "--score", "lp")
+    done = run("calibrate", new, *options, "--score", "lp")
     assert done.exit_code == 0, done.stderr
     wanted = PlattScaling().fit(risk, hospital.back[:400]).predict(risk)
     assert_allclose(pd.read_csv(out)["calibrated"], wanted, rtol=0, atol=1e-9)
@@ -238,8 +250,8 @@ def test_a_calibrator_knows_its_column_and_no_cell_is_a_formula(
     risk, back = hospital.risk[:400], hospital.back[:400]
     table = pd.DataFrame({"new_model": risk, "old_model": np.sqrt(risk), "ill": back.astype(int)})
     table.to_csv(old, index=False)
-    asked = "--score", "new_model", "--outcome", "ill", "--calibrator", "platt", "--out", kept
-    assert run("fit", old, *asked).exit_code == 0
+    options = "--score", "new_model", "--outcome", "ill", "--calibrator", "platt", "--out", kept
+    assert run("fit", old, *options).exit_code == 0
     texts = ["=1+1", "+cmd|x", "-2+3", "@SUM(A1)", "-5", "+4.5%", "a-1"]
     ids = [*texts, *(f"N{k}" for k in range(len(texts), 400))]
     table.drop(columns="ill").assign(**{"=row id": ids}).to_csv(new, index=False)
@@ -259,8 +271,10 @@ def test_a_calibrator_knows_its_column_and_no_cell_is_a_formula(
 
 
 def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
-    kept, out = tmp_path / "temperature.json", tmp_path / "out.csv"
-    assert run("fit", GARMENTS, "--calibrator", "temperature", "--out", kept).exit_code == 0
+    calibrator_path, out = tmp_path / "temperature.json", tmp_path / "out.csv"
+    assert (
+        run("fit", GARMENTS, "--calibrator", "temperature", "--out", calibrator_path).exit_code == 0
+    )
     table = garments().test.probabilities[:50]
     for columns, scale, text in (
         (["T-shirt/top", "Pullover", "Shirt"], 1, "probabilities. Expected logits"),
@@ -269,7 +283,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
     ):
         new = tmp_path / "new.csv"
         pd.DataFrame(scale * table, columns=columns).to_csv(new, index=False)
-        refused = run("calibrate", new, "--with", kept, "--out", out)
+        refused = run("calibrate", new, "--with", calibrator_path, "--out", out)
         assert refused.exit_code == 2
         assert text in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
@@ -300,14 +314,14 @@ def test_refusals(
     arguments: list[str], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept = tmp_path / "kept.json"
-    assert run("fit", GARMENTS, "--calibrator", "platt", "--out", kept).exit_code == 0
+    calibrator_path = tmp_path / "kept.json"
+    assert run("fit", GARMENTS, "--calibrator", "platt", "--out", calibrator_path).exit_code == 0
     held = tmp_path.parent / f"{tmp_path.name}_held"
     held.mkdir()
     report, alone = held / "report.json", held / "alone.csv"
     report.write_text('{"format": 1, "sections": []}', encoding="utf-8")
     alone.write_text("risk\n" + "0.25\n0.5\n" * 30, encoding="utf-8")
-    files = {"{kept}": kept, "{report}": report, "{alone}": alone}
+    files = {"{kept}": calibrator_path, "{report}": report, "{alone}": alone}
     result = run(*(files.get(one, one) for one in arguments))
     assert result.exit_code == 2
     assert text in result.stderr
@@ -335,24 +349,24 @@ def test_a_calibrator_is_kept_as_code_too(hospital: Discharges, tmp_path: Path) 
 
 def by_ward(hospital: Discharges, folder: Path, **changed: str) -> tuple[Path, Path]:
     """Keep a calibrator by ward, and write rows without outcomes in which a ward was renamed."""
-    old, new, kept = folder / "old.csv", folder / "new.csv", folder / "by_ward.json"
+    old, new, calibrator_file = folder / "old.csv", folder / "new.csv", folder / "by_ward.json"
     old.write_bytes(hospital.data)
     text = hospital.data.decode("utf-8-sig")
     for before, after in changed.items():
         text = text.replace(before, after)
     lines = [line.rpartition(";")[0] for line in text.split("\r\n")]
     new.write_text("\n".join(lines), encoding="utf-8")
-    done = run("fit", old, "--calibrator", "by_group", "--group", "ward", "--out", kept)
+    done = run("fit", old, "--calibrator", "by_group", "--group", "ward", "--out", calibrator_file)
     assert done.exit_code == 0, done.stderr
-    return kept, new
+    return calibrator_file, new
 
 
 def test_rows_are_calibrated_by_the_groups_of_their_column(
     hospital: Discharges, tmp_path: Path
 ) -> None:
-    kept, new = by_ward(hospital, tmp_path, Surgery="Oncology")
+    calibrator_file, new = by_ward(hospital, tmp_path, Surgery="Oncology")
     out = tmp_path / "out.csv"
-    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
+    done = run("calibrate", new, "--with", calibrator_file, "--out", out, "--values", "percentages")
     assert done.exit_code == 0, done.stderr
     n_new = int((hospital.ward == "Surgery").sum())
     text = f"{n_new:,} rows are of groups that were not fitted: they got the map of all rows."
@@ -365,18 +379,18 @@ def test_rows_are_calibrated_by_the_groups_of_their_column(
     assert_allclose(result["calibrated (%)"], wanted, rtol=0, atol=1e-9)
     assert list(result) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
     assert result["ward"].tolist() == np.where(groups == 99, "Oncology", hospital.ward).tolist()
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    content = json.loads(calibrator_file.read_text(encoding="utf-8"))
     assert content["groups"] == [{"column": "ward", "names": names.tolist(), "cuts": None}]
 
 
 def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
     hospital: Discharges, tmp_path: Path
 ) -> None:
-    kept, _ = by_ward(hospital, tmp_path)
+    calibrator_file, _ = by_ward(hospital, tmp_path)
     new, out = tmp_path / "few.csv", tmp_path / "few_out.csv"
     # Two wards beside a score would be taken for the outcome.
     new.write_text("risk,ward\n" + "0.2,Surgery\n0.3,Geriatrics\n" * 20, encoding="utf-8")
-    done = run("calibrate", new, "--with", kept, "--out", out, "--score", "risk")
+    done = run("calibrate", new, "--with", calibrator_file, "--out", out, "--score", "risk")
     assert done.exit_code == 0, done.stderr
     place = np.unique(hospital.ward, return_inverse=True)[1]
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
@@ -385,12 +399,12 @@ def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
 
 
 def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -> None:
-    old, kept, out = tmp_path / "old.csv", tmp_path / "stay.json", tmp_path / "out.csv"
+    old, calibrator_path, out = tmp_path / "old.csv", tmp_path / "stay.json", tmp_path / "out.csv"
     old.write_bytes(hospital.data)
-    asked = ["--calibrator", "by_group", "--group", "length_of_stay"]
-    assert run("fit", old, *asked, "--out", kept).exit_code == 0
-    assert run("calibrate", old, "--with", kept, "--out", out).exit_code == 0
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    options = ["--calibrator", "by_group", "--group", "length_of_stay"]
+    assert run("fit", old, *options, "--out", calibrator_path).exit_code == 0
+    assert run("calibrate", old, "--with", calibrator_path, "--out", out).exit_code == 0
+    content = json.loads(calibrator_path.read_text(encoding="utf-8"))
     cuts, shift = content["groups"][0]["cuts"], np.array(content["fitted"]["shift"])
     assert cuts == [3, 4, 5, 7]
     stay = pd.read_csv(old, sep=";")["length_of_stay"].to_numpy()
@@ -405,15 +419,17 @@ def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -
 def test_groups_that_are_missing_are_said_in_one_sentence(
     hospital: Discharges, tmp_path: Path
 ) -> None:
-    kept, new = by_ward(hospital, tmp_path, ward="station")
+    calibrator_file, new = by_ward(hospital, tmp_path, ward="station")
     out = tmp_path / "out.csv"
-    refused = run("calibrate", new, "--with", kept, "--out", out, "--values", "percentages")
+    refused = run(
+        "calibrate", new, "--with", calibrator_file, "--out", out, "--values", "percentages"
+    )
     assert refused.exit_code == 2
     wanted = "Expected the groups that the calibrator was fitted by."
     assert refused.stderr == f'Error: Column "ward": not in the file. {wanted}\n'
     assert not out.exists()
     old = tmp_path / "old.csv"
-    none = run("fit", old, "--calibrator", "by_group", "--out", kept)
+    none = run("fit", old, "--calibrator", "by_group", "--out", calibrator_file)
     assert none.exit_code == 2
     assert none.stderr.startswith("Error: Group: none. Expected one of ward, ")
 

@@ -95,8 +95,8 @@ def test_a_few_rows_do_not_pass_in_silence(audited: Path, tmp_path: Path) -> Non
     assert (result.exit_code, text in result.output) == (0, True)
     result = run("check", tmp_path / "few.csv", "--against", audited, "--min-power", "0.8")
     assert (result.exit_code, "Fails: power " in result.output) == (1, True)
-    asked = "--change", "0.2", "--min-power", "0.8"
-    result = run("check", tmp_path / "new.csv", "--against", audited, *asked)
+    options = "--change", "0.2", "--min-power", "0.8"
+    result = run("check", tmp_path / "new.csv", "--against", audited, *options)
     assert (result.exit_code, "Too few rows" in result.output) == (0, False)
 
 

@@ -194,10 +194,10 @@ def test_rows_that_are_counted_are_pairs_where_all_outcomes_are_the_same(
 
 def moved(report: Path, folder: Path, change: Callable[[dict[str, Any]], object] = len) -> Path:
     """Write the report to a folder of its own, perhaps with a change."""
-    held = json.loads(report.read_text("utf-8"))
-    change(held)
+    contents = json.loads(report.read_text("utf-8"))
+    change(contents)
     folder.mkdir()
-    (folder / "audit.json").write_text(json.dumps(held), encoding="utf-8")
+    (folder / "audit.json").write_text(json.dumps(contents), encoding="utf-8")
     return folder / "audit.json"
 
 

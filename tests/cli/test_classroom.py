@@ -25,8 +25,8 @@ def measured(*options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("where", first_and_long([[], ["--laboratory"]]), ids=str)
 def test_students_move_their_controls_and_are_answered(address: str, where: list[str]) -> None:
-    asked = ["--students", "3", "--seconds", "1", "--pause", "0.3"]
-    done = measured(address, *asked, *where)
+    options = ["--students", "3", "--seconds", "1", "--pause", "0.3"]
+    done = measured(address, *options, *where)
     assert done.returncode == 0, done.stderr
     assert re.match(r"3 students, \d+ s: [1-9]\d* moves", done.stdout)
     assert "; 0 failures []" in done.stdout

@@ -68,8 +68,8 @@ def test_output_that_nobody_takes_has_codes_of_its_own(
 
 
 def test_a_condition_is_answered_without_an_output(rows: str) -> None:
-    asked = "audit", rows, "--resamples", "0", "--fail-if", "ks_error>1%"
-    assert run(*asked, to=">&-").returncode == 1
+    options = "audit", rows, "--resamples", "0", "--fail-if", "ks_error>1%"
+    assert run(*options, to=">&-").returncode == 1
 
 
 @pytest.mark.parametrize(

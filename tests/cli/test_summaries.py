@@ -419,9 +419,9 @@ def test_a_report_of_a_summary_needs_no_row(
     by_groups(tmp_path / "day0", "groups.parquet")
     monkeypatch.setattr(counted, "_MOST_ROWS", 0)  # so that whatever asks for rows is refused
     monkeypatch.chdir(tmp_path / "day0")
-    made = run("audit", "groups.parquet", "--report", "r.html", "--json", "r.json",
+    result = run("audit", "groups.parquet", "--report", "r.html", "--json", "r.json",
                "--calibrator", "platt", "--resamples", "20")  # fmt: skip
-    assert (made.exit_code, made.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, "")
     report = json.loads(Path("r.json").read_text())
     assert [one["key"] for one in report["sections"]] == [
         "summary", "data", "graphs", "measures", "subgroups", "decisions", "calibrator",
@@ -449,8 +449,8 @@ def test_a_report_of_a_summary_needs_no_row(
 def test_a_calibrator_is_kept_from_a_summary(folder: Path) -> None:
     summarised(folder)
     out = folder / "calibrator.json"
-    made = run("fit", folder / "week.parquet", "--calibrator", "platt", "--out", out)
-    assert (made.exit_code, "fitted on 6,000 rows" in made.stdout) == (0, True)
+    result = run("fit", folder / "week.parquet", "--calibrator", "platt", "--out", out)
+    assert (result.exit_code, "fitted on 6,000 rows" in result.stdout) == (0, True)
     refused = run("calibrate", folder / "week.parquet", "--with", out, "--out", folder / "out.csv")
     assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
 
@@ -503,6 +503,6 @@ def test_as_many_rows_as_can_be_counted_are_reported(tmp_path: Path, method: str
     }
     path = tmp_path / "many.parquet"
     path.write_bytes(write_summary(GroupedSummary.of_parts(["group"], parts)))
-    made = run("audit", path, "--calibrator", method, "--report", tmp_path / "r.html")
-    assert (made.exit_code, made.stderr) == (0, "")
-    assert "Worst subgroup" in made.stdout
+    result = run("audit", path, "--calibrator", method, "--report", tmp_path / "r.html")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Worst subgroup" in result.stdout

@@ -65,17 +65,17 @@ SCORES = [0.0, 1.0, 0.5, 0.2, 1 / 3, 0.999999, 1e-9, *np.linspace(0.01, 0.99, 99
 
 @pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: type(one).__name__)
 def test_the_formula_is_the_calibrator(calibrator: ScoreMap) -> None:
-    kept = selections_of(calibrator)
-    book, results = opened(kept), []
+    calibrator_file = selections_of(calibrator)
+    book, results = opened(calibrator_file), []
     for row, score in enumerate(SCORES, start=5):
         book.typed(f"A{row}", score)
         results.append(book.value(f"B{row}"))
-    assert_allclose(results, kept.apply(SCORES), rtol=0, atol=TABLE_ACCURACY)
+    assert_allclose(results, calibrator_file.apply(SCORES), rtol=0, atol=TABLE_ACCURACY)
 
 
 def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_compute() -> None:
-    kept = selections_of(SplineCalibration())
-    data = workbook_of(kept, "Spline", "readmitted = Yes")
+    calibrator_file = selections_of(SplineCalibration())
+    data = workbook_of(calibrator_file, "Spline", "readmitted = Yes")
     book, sheet = Workbook(data), CalamineWorkbook.from_filelike(io.BytesIO(data))
     assert sheet.sheet_names == [words.SHEET, words.TABLE]
     cells = sheet.get_sheet_by_index(0).to_python(skip_empty_area=False)
@@ -85,7 +85,7 @@ def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_comput
     texts = {line[4]: line[5] for line in cells if len(line) > 5 and line[4]}
     assert texts["Event"] == "readmitted = Yes"
     assert texts["Accuracy"] == "Within 0.0001 of the calibrator, at every score"
-    assert texts["Data (SHA-256)"] == kept.data
+    assert texts["Data (SHA-256)"] == calibrator_file.data
     assert texts["Fitted on"] == "1,000 rows"
 
 
@@ -109,12 +109,14 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
     unit, column = (100, "C") if in_percent else (1, "B")
     column = "C" if by_group else "B"
     asked = {"groups": pd.Series(WARDS[draw_rows()[2]], name="ward")} if by_group else {}
-    kept = selections_of(ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked)
-    book = Workbook(workbook_of(kept, "Platt", "ill = Yes", in_percent=in_percent))
+    calibrator_file = selections_of(
+        ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked
+    )
+    book = Workbook(workbook_of(calibrator_file, "Platt", "ill = Yes", in_percent=in_percent))
     groups = np.array(["surgery"], dtype=object) if by_group else None
     if by_group:
         book.typed("B5", "surgery")
-    wanted = kept.apply([0.0404], groups)[0]
+    wanted = calibrator_file.apply([0.0404], groups)[0]
     shares: list[tuple[Any, bool]] = [(0.0404, True), ("4.04%", False), ("4,04 %", False)]
     of_file = (
         [(4.04, False), ("4.04", False)] if in_percent else [(0.0404, False), ("0,0404", False)]
@@ -141,18 +143,20 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
     book.typed(cell, "shares")
     assert_allclose(book.value(f"{column}5"), 100 * wanted, rtol=0, atol=100 * TABLE_ACCURACY)
     book.typed(cell, "percent")
-    as_percent = 100 * kept.apply([0.000404], groups)[0]
+    as_percent = 100 * calibrator_file.apply([0.000404], groups)[0]
     assert_allclose(book.value(f"{column}5"), as_percent, rtol=0, atol=100 * TABLE_ACCURACY)
     book.typed(cell, "")
     book.typed("A5", 0)
-    as_zero = 100 * kept.apply([0.0], groups)[0]
+    as_zero = 100 * calibrator_file.apply([0.0], groups)[0]
     assert_allclose(book.value(f"{column}5"), as_zero, rtol=0, atol=100 * TABLE_ACCURACY)
 
 
 def test_texts_of_a_file_stay_texts() -> None:
     place = draw_rows()[2]
-    kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward"))
-    data = workbook_of(kept, "Platt", "=1+1")
+    calibrator_file = selections_of(
+        ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward")
+    )
+    data = workbook_of(calibrator_file, "Platt", "=1+1")
     with zipfile.ZipFile(io.BytesIO(data)) as held:
         styles = ET.fromstring(held.read("xl/styles.xml"))  # noqa: S314 - our own
         texts = ET.fromstring(held.read("xl/sharedStrings.xml"))  # noqa: S314 - our own
@@ -175,8 +179,10 @@ def test_texts_of_a_file_stay_texts() -> None:
 
 def test_groups_are_found_by_their_exact_names() -> None:
     place = draw_rows()[2]
-    kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
-    book = opened(kept)
+    calibrator_file = selections_of(
+        ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward")
+    )
+    book = opened(calibrator_file)
     assert [book.value(f"{column}4") for column in "ABCDEFG"] == [
         "Score", "ward", "Calibrated", "All groups", "Shift", "Slope", "Read as",
     ]  # fmt: skip
@@ -185,7 +191,7 @@ def test_groups_are_found_by_their_exact_names() -> None:
         book.typed(f"A{row}", 0.3)
         book.typed(f"B{row}", ward)
     results = [book.value(f"C{row}") for row in range(5, 5 + len(asked))]
-    wanted = kept.apply([0.3] * len(asked), np.array(asked, dtype=object))
+    wanted = calibrator_file.apply([0.3] * len(asked), np.array(asked, dtype=object))
     assert_allclose(results, wanted, rtol=0, atol=TABLE_ACCURACY)
     assert (
         len({round(value, 6) for value in results}) == 6
@@ -218,12 +224,14 @@ def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
 def test_the_first_group_is_there_with_its_values() -> None:
     place = draw_rows()[2]
     for groups in (WARDS[place], place):
-        kept = selections_of(ByGroup(PlattScaling()), groups=groups)
-        book = opened(kept)
+        calibrator_file = selections_of(ByGroup(PlattScaling()), groups=groups)
+        book = opened(calibrator_file)
         row = [book.kept["Calibrator", f"{column}5"] for column in "ABCDEF"]
         assert row[:2] == [0.5, "3" if groups is not place else "0"]
         assert_allclose(row[2:], [book.value(f"{one}5") for one in "CDEF"], rtol=0, atol=1e-12)
-        assert_allclose(row[2], kept.apply([0.5], [row[1]])[0], rtol=0, atol=TABLE_ACCURACY)
+        assert_allclose(
+            row[2], calibrator_file.apply([0.5], [row[1]])[0], rtol=0, atol=TABLE_ACCURACY
+        )
 
 
 # Elsewhere ----------------------------------------------------------------------------------
@@ -232,22 +240,24 @@ def test_the_first_group_is_there_with_its_values() -> None:
 def test_a_calibrator_of_all_classes_has_none() -> None:
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(60, 3))
-    kept = CalibratorFile.of(audit(logits, logits.argmax(axis=1), calibrator=TemperatureScaling()))
+    calibrator_file = CalibratorFile.of(
+        audit(logits, logits.argmax(axis=1), calibrator=TemperatureScaling())
+    )
     with pytest.raises(CalibrationInputError, match=r"FittedTemperature\. Expected one of scores"):
-        workbook_of(kept, "Temperature scaling", "Top prediction")
+        workbook_of(calibrator_file, "Temperature scaling", "Top prediction")
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
     scores, hits, _ = draw_rows()
     source, out = tmp_path / "old.csv", tmp_path / "platt.xlsx"
     pd.DataFrame({"risk": scores, "ill": np.where(hits, "Yes", "No")}).to_csv(source, index=False)
-    asked = ["fit", str(source), "--out", str(out), "--event", "Yes", "--calibrator"]
-    assert CliRunner().invoke(main, [*asked, "platt"]).exit_code == 0
+    options = ["fit", str(source), "--out", str(out), "--event", "Yes", "--calibrator"]
+    assert CliRunner().invoke(main, [*options, "platt"]).exit_code == 0
     book = Workbook(out.read_bytes())
     assert "Platt scaling: scores calibrated" in book.kept["Calibrator", "A1"]
     book.typed("A7", 0.25)
     wanted = PlattScaling().fit(scores, hits).predict([0.25])
     assert_allclose(book.value("B7"), wanted[0], rtol=0, atol=TABLE_ACCURACY)
-    refused = CliRunner().invoke(main, [*asked, "temperature"])
+    refused = CliRunner().invoke(main, [*options, "temperature"])
     assert refused.exit_code == 2
     assert "Expected one of scores, such as platt or spline." in refused.stderr

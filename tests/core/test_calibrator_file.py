@@ -93,9 +93,9 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     np.savez(folder / "new.npz", logits=new.logits, wards=wards_of(60).to_numpy(dtype=str))
     wanted = {}
     for key in KEYS:
-        kept = file_with(key)
-        (folder / f"{key}.json").write_text(kept.to_json(), encoding="utf-8")
-        fitted: Any = kept.fitted
+        calibrator_file = file_with(key)
+        (folder / f"{key}.json").write_text(calibrator_file.to_json(), encoding="utf-8")
+        fitted: Any = calibrator_file.fitted
         scores = TopR(1).outcomes(new.probabilities, new.labels).scores
         if isinstance(fitted, FittedVectorMap):
             wanted[key] = fitted.predict_proba(new.logits)
@@ -127,7 +127,7 @@ def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[s
 @pytest.mark.parametrize("wrong", ["renamed", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", KEYS)
 def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    kept, new = usual(key), rows_of(60, 2)
+    calibrator_file, new = usual(key), rows_of(60, 2)
     groups = groups_for(key, 60)
     given: Any = {
         "renamed": pd.DataFrame(new.logits, columns=["dog", "cat", "fox"]),
@@ -135,33 +135,45 @@ def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong
         "probabilities": new.probabilities,
         "percentages": np.round(100 * new.probabilities),
     }[wrong]
-    if wrong == "probabilities" and kept.takes == "scores":  # the event has the same score
-        assert_allclose(kept.apply(given, groups), kept.apply(new.logits, groups), atol=1e-12)
+    if (
+        wrong == "probabilities" and calibrator_file.takes == "scores"
+    ):  # the event has the same score
+        assert_allclose(
+            calibrator_file.apply(given, groups),
+            calibrator_file.apply(new.logits, groups),
+            atol=1e-12,
+        )
         return
     with pytest.raises(CalibrationInputError) as refused:
-        kept.apply(given, groups)
+        calibrator_file.apply(given, groups)
     assert refused.value.field == "table"
 
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     result = audit(rows_of(), calibrator=SplineCalibration(), event=TopR(2))
-    kept = CalibratorFile.of(result)
-    assert (kept.takes, kept.class_names, kept.event, kept.n_rows) == (
+    calibrator_file = CalibratorFile.of(result)
+    assert (
+        calibrator_file.takes,
+        calibrator_file.class_names,
+        calibrator_file.event,
+        calibrator_file.n_rows,
+    ) == (
         "scores",
         NAMES,
         TopR(2),
         240,
     )
-    assert len(kept.data) == 64
+    assert len(calibrator_file.data) == 64
     assert (
-        kept.data != CalibratorFile.of(audit(rows_of(seed=3), calibrator=SplineCalibration())).data
+        calibrator_file.data
+        != CalibratorFile.of(audit(rows_of(seed=3), calibrator=SplineCalibration())).data
     )
     row = result.test.compare("ks_error")
-    assert kept.figures["ks_error"] == (row.before, row.after)
-    read = again(kept)
+    assert calibrator_file.figures["ks_error"] == (row.before, row.after)
+    read = again(calibrator_file)
     assert read.event == TopR(2)
     assert read.figures["ks_error"] == (row.before, row.after)
-    assert read.fitted == kept.fitted
+    assert read.fitted == calibrator_file.fitted
     assert CalibratorFile.of(result, data="abc").data == "abc"
     del tmp_path
 
@@ -345,18 +357,22 @@ def test_nothing_fitted_is_said() -> None:
 
 
 def test_groups_are_kept_by_name_and_column() -> None:
-    kept = usual("by_group")
-    assert kept.groups == kept.columns == (Grouping(("", "cardiology", "surgery"), "ward"),)
+    calibrator_file = usual("by_group")
+    assert (
+        calibrator_file.groups
+        == calibrator_file.columns
+        == (Grouping(("", "cardiology", "surgery"), "ward"),)
+    )
     new = rows_of(60, 2).probabilities.max(axis=1)
-    result = kept.apply(new, wards_of(60))
-    assert_array_equal(kept.unfitted(wards_of(60)), wards_of(60) == "oncology")
-    of_all = kept.fitted
+    result = calibrator_file.apply(new, wards_of(60))
+    assert_array_equal(calibrator_file.unfitted(wards_of(60)), wards_of(60) == "oncology")
+    of_all = calibrator_file.fitted
     assert isinstance(of_all, FittedByGroup)
-    unfitted = kept.unfitted(wards_of(60))
+    unfitted = calibrator_file.unfitted(wards_of(60))
     assert_array_equal(result[unfitted], of_all.score_map.predict(new[unfitted]))
     assert not np.array_equal(result[~unfitted], of_all.score_map.predict(new[~unfitted]))
     missing = wards_of(60).replace("", None)
-    assert_array_equal(kept.apply(new, missing), result)
+    assert_array_equal(calibrator_file.apply(new, missing), result)
 
 
 @pytest.mark.parametrize(
@@ -376,22 +392,27 @@ def test_groups_that_do_not_belong_are_refused(key: str, groups: Any, text: str)
 
 def test_groups_without_names_are_the_numbers_of_the_fit() -> None:
     rows = rows_of(240)
-    told = with_groups(rows, np.where(wards_of(240) == "surgery", 7, -3))
-    split = Split(told, told)
-    kept = again(CalibratorFile.of(audit(split, calibrator=ByGroup(PlattScaling()))))
-    assert kept.groups == ()
-    assert isinstance(kept.fitted, FittedByGroup)
+    weighted_rows = with_groups(rows, np.where(wards_of(240) == "surgery", 7, -3))
+    split = Split(weighted_rows, weighted_rows)
+    calibrator_file = again(CalibratorFile.of(audit(split, calibrator=ByGroup(PlattScaling()))))
+    assert calibrator_file.groups == ()
+    assert isinstance(calibrator_file.fitted, FittedByGroup)
     scores = np.array([0.5, 0.5, 0.5])
-    assert_array_equal(kept.apply(scores, [-3, 7, 1]), kept.fitted.predict(scores, [-3, 7, 1]))
-    assert kept.unfitted([-3, 7, 1]).tolist() == [False, False, True]
+    assert_array_equal(
+        calibrator_file.apply(scores, [-3, 7, 1]),
+        calibrator_file.fitted.predict(scores, [-3, 7, 1]),
+    )
+    assert calibrator_file.unfitted([-3, 7, 1]).tolist() == [False, False, True]
     with pytest.raises(CalibrationInputError, match="Expected the group of each row"):
-        kept.apply(scores)
+        calibrator_file.apply(scores)
 
 
 def test_a_calibrator_by_group_that_was_told_none_takes_none() -> None:
-    kept = again(CalibratorFile.of(audit(rows_of(), calibrator=ByGroup(PlattScaling()))))
-    assert isinstance(kept.fitted, FittedByGroup)
-    assert_array_equal(kept.apply([0.3]), kept.fitted.score_map.predict([0.3]))
+    calibrator_file = again(CalibratorFile.of(audit(rows_of(), calibrator=ByGroup(PlattScaling()))))
+    assert isinstance(calibrator_file.fitted, FittedByGroup)
+    assert_array_equal(
+        calibrator_file.apply([0.3]), calibrator_file.fitted.score_map.predict([0.3])
+    )
 
 
 def test_groups_in_the_file_of_before_several_columns_are_read() -> None:
@@ -421,26 +442,27 @@ def several(n_rows: int = 2_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarra
 
 def test_several_columns_are_kept_and_only_those_that_are_used_are_needed() -> None:
     frame, scores, hits = several()
-    kept = again(
+    calibrator_file = again(
         CalibratorFile.of(audit(scores, hits, calibrator="multicalibration", groups=frame))
     )
-    assert [one.column for one in kept.groups] == ["sex", "ward", "bed"]
-    assert isinstance(kept.fitted, FittedMulticalibration)
-    needed = [one.column for one in kept.columns]
+    assert [one.column for one in calibrator_file.groups] == ["sex", "ward", "bed"]
+    assert isinstance(calibrator_file.fitted, FittedMulticalibration)
+    needed = [one.column for one in calibrator_file.columns]
     assert needed == [
-        kept.groups[k].column for k in sorted({*kept.fitted.grouping.tolist()} - {-1})
+        calibrator_file.groups[k].column
+        for k in sorted({*calibrator_file.fitted.grouping.tolist()} - {-1})
     ]
     assert 0 < len(needed) < 3
-    place = np.stack([one.numbers(frame[one.column]) for one in kept.groups], axis=1)
-    wanted = kept.fitted.predict(scores, place)
+    place = np.stack([one.numbers(frame[one.column]) for one in calibrator_file.groups], axis=1)
+    wanted = calibrator_file.fitted.predict(scores, place)
     assert not np.array_equal(wanted, scores)
     backwards = frame[[*needed, "bed"][::-1]].loc[:, lambda one: ~one.columns.duplicated()]
     for groups in (frame, frame[needed], frame[needed].to_numpy(dtype=object), backwards):
-        assert_array_equal(kept.apply(scores, groups), wanted)
-    assert not kept.unfitted(frame).any()
+        assert_array_equal(calibrator_file.apply(scores, groups), wanted)
+    assert not calibrator_file.unfitted(frame).any()
     foreign = frame.assign(**{needed[0]: "another"})
-    assert kept.unfitted(foreign).all()
-    of_all = CalibratorFile(kept.fitted).fitted
+    assert calibrator_file.unfitted(foreign).all()
+    of_all = CalibratorFile(calibrator_file.fitted).fitted
     assert isinstance(of_all, FittedMulticalibration)
     assert_array_equal(of_all.predict(scores), of_all.predict(scores, np.full((2_000, 3), -1)))
 
@@ -448,18 +470,22 @@ def test_several_columns_are_kept_and_only_those_that_are_used_are_needed() -> N
 def test_what_is_missing_of_several_columns_is_named() -> None:
     frame, scores, hits = several()
     scores = np.where(frame["sex"], scores, scores**2)
-    kept = CalibratorFile.of(audit(scores, hits, calibrator="multicalibration", groups=frame))
-    names = [one.column for one in kept.columns]
+    calibrator_file = CalibratorFile.of(
+        audit(scores, hits, calibrator="multicalibration", groups=frame)
+    )
+    names = [one.column for one in calibrator_file.columns]
     assert len(names) > 1
     with pytest.raises(CalibrationInputError) as refused:
-        kept.apply(scores)
+        calibrator_file.apply(scores)
     assert str(refused.value) == (
         f"groups: none. Expected columns {', '.join(map(repr, names))} of each row."
     )
     with pytest.raises(CalibrationInputError) as refused:
-        kept.apply(scores, frame[names[0]])
+        calibrator_file.apply(scores, frame[names[0]])
     assert f"1 columns. Expected {len(names)}: {', '.join(names)}" in str(refused.value)
-    content = json.loads(kept.to_json()) | {"groups": json.loads(kept.to_json())["groups"][:1]}
+    content = json.loads(calibrator_file.to_json()) | {
+        "groups": json.loads(calibrator_file.to_json())["groups"][:1]
+    }
     with pytest.raises(CalibrationInputError, match=r"^groups: 1 columns"):
         CalibratorFile.from_json(json.dumps(content))
 
@@ -503,11 +529,11 @@ def test_a_file_says_how_accurate_it_is() -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(50_000)
     result = audit(scores, rng.random(50_000) < scores, calibrator=SplineCalibration())
-    kept = CalibratorFile.of(result)
-    assert kept.accuracy == ACCURACY
-    again = CalibratorFile.from_json(kept.to_json())
+    calibrator_file = CalibratorFile.of(result)
+    assert calibrator_file.accuracy == ACCURACY
+    again = CalibratorFile.from_json(calibrator_file.to_json())
     assert again.accuracy == ACCURACY
-    assert again.fitted == kept.fitted
+    assert again.fitted == calibrator_file.fitted
     small = audit(scores[:500], rng.random(500) < scores[:500], calibrator=SplineCalibration())
     assert CalibratorFile.of(small).accuracy == 0
 

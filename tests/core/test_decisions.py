@@ -195,14 +195,14 @@ def test_its_interval_holds_the_truth_in_93_to_97_of_100(n_rows: int) -> None:
     called = scores[:, None] >= cutoffs
     worth = many[:, None] - (1 - many[:, None]) * odds
     gain = (called * worth).mean(axis=0) - np.maximum(worth.mean(axis=0), 0)
-    held = np.zeros(3)
+    n_held = np.zeros(3)
     for seed in range(sets):
         rng = np.random.default_rng([seed, n_rows])
         truth = rng.beta(1.2, 2.5, n_rows)
         result = decision_curve(EventScores(shrunk(truth), rng.random(n_rows) < truth), cutoffs)
-        held += (result.low <= gain) & (gain <= result.high)
-    assert (held / sets > 0.915).all()
-    assert (held / sets < 0.985).all()
+        n_held += (result.low <= gain) & (gain <= result.high)
+    assert (n_held / sets > 0.915).all()
+    assert (n_held / sets < 0.985).all()
 
 
 # What is kept -------------------------------------------------------------------------------

@@ -76,14 +76,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ("probabilities", as_probabilities(draw_set(80, 2))),
     ):
         for key in calibrators():
-            kept, name = selections_of(key, kind), f"{kind}_{key}"
-            of_scores = isinstance(kept.fitted, FittedScoreMap)
+            calibrator_file, name = selections_of(key, kind), f"{kind}_{key}"
+            of_scores = isinstance(calibrator_file.fitted, FittedScoreMap)
             table = np.append(new.probabilities[:, 1], [0, 0.5, 1]) if of_scores else new.given
-            groups = WARDS[np.arange(len(table)) % 4] if kept.needs_groups else None
-            (folder / f"{name}.py").write_text(numpy_code(kept), encoding="utf-8")
+            groups = WARDS[np.arange(len(table)) % 4] if calibrator_file.needs_groups else None
+            (folder / f"{name}.py").write_text(numpy_code(calibrator_file), encoding="utf-8")
             given = {"table": table} if groups is None else {"table": table, "groups": groups}
             np.savez(folder / f"{name}.npz", allow_pickle=False, **given)
-            wanted[name] = kept.apply(table, groups)
+            wanted[name] = calibrator_file.apply(table, groups)
     code = (
         "import pathlib, runpy, sys, numpy as np\n"
         "given = {p: np.load(p.with_suffix('.npz')) for p in pathlib.Path('.').glob('*_*.py')}\n"
@@ -141,12 +141,12 @@ def test_unsure_rows_of_a_gaussian_process_are_averaged_alike(
     labels = (logits + rng.gumbel(size=logits.shape) * (0.01 if sure else 3)).argmax(axis=1)
     rows = LogitSet(logits, labels)
     calibrator = GaussianProcessCalibration(n_inducing=n_inducing)
-    kept = CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
+    calibrator_file = CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
     new = rng.normal(size=(700, n_classes)) * spread
     new[:9, 0] = -np.inf
     new[9:20] = 0.0
     new[20:40, 1:] = -1.0
-    assert_allclose(code_of(kept)(new), kept.apply(new), rtol=0, atol=1e-12)
+    assert_allclose(code_of(calibrator_file)(new), calibrator_file.apply(new), rtol=0, atol=1e-12)
 
 
 # Groups -------------------------------------------------------------------------------------
@@ -167,10 +167,16 @@ def test_groups_of_the_code_are_those_of_the_file(groups: list[Any], new: list[A
     scores = rng.random(300)
     hits = rng.random(300) < np.clip(scores + 0.2 * (place - 1), 0, 1)
     told = np.array([groups[k] for k in place], dtype=object)
-    kept = CalibratorFile.of(audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told))
+    calibrator_file = CalibratorFile.of(
+        audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told)
+    )
     given = np.array(new, dtype=object)
-    assert_allclose(code_of(kept)(scores[:6], given), kept.apply(scores[:6], given), atol=1e-12)
-    assert 0 < kept.unfitted(given).sum() < 6
+    assert_allclose(
+        code_of(calibrator_file)(scores[:6], given),
+        calibrator_file.apply(scores[:6], given),
+        atol=1e-12,
+    )
+    assert 0 < calibrator_file.unfitted(given).sum() < 6
 
 
 def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> None:
@@ -202,19 +208,21 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
     groupings = (Grouping(("", "A", "it's"), "ward"), ages)
     columns = np.stack([groupings[0].numbers(wards[place]), ages.numbers(age)], axis=1)
     rows = with_groups(EventScores(scores, hits), columns)
-    kept = CalibratorFile.of(audit(Split(rows, rows), calibrator="multicalibration"))
-    assert len(kept.groups_used) == 2
+    calibrator_file = CalibratorFile.of(audit(Split(rows, rows), calibrator="multicalibration"))
+    assert len(calibrator_file.groups_used) == 2
     new: list[list[Any]] = [["A", 39.9], [None, 40], ["it's", 88], ["", np.nan], ["B", 60]]
     if named:
-        kept = replace(kept, groups=groupings)
+        calibrator_file = replace(calibrator_file, groups=groupings)
     else:
         new = [[1, 0], [0, 1], [2, 2], [0, 9], [7, 2]]
     for score in (0.01, 0.3, 0.5, 0.97):
         given = np.full(5, score), np.array(new, dtype=object if named else int)
-        assert_allclose(code_of(kept)(*given), kept.apply(*given), rtol=0, atol=1e-12)
-    assert kept.unfitted(given[1]).tolist() == [False, False, False, True, True]
+        assert_allclose(
+            code_of(calibrator_file)(*given), calibrator_file.apply(*given), rtol=0, atol=1e-12
+        )
+    assert calibrator_file.unfitted(given[1]).tolist() == [False, False, False, True, True]
     with pytest.raises(ValueError, match="a group of every column for each score"):
-        code_of(kept)([0.5], ["A"])
+        code_of(calibrator_file)([0.5], ["A"])
 
 
 # What is refused ----------------------------------------------------------------------------
@@ -223,8 +231,8 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
 @pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    kept, new = selections_of(key), draw_set(80, 2)
-    groups: list[Any] = [["a"] * 80] if kept.needs_groups else []
+    calibrator_file, new = selections_of(key), draw_set(80, 2)
+    groups: list[Any] = [["a"] * 80] if calibrator_file.needs_groups else []
     names = ("dog", "cat", 'o"wl')
     given: Any = {
         "permuted": [new.logits[:, [1, 0, 2]], *(groups or [names])],
@@ -232,10 +240,10 @@ def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str)
         "probabilities": [new.probabilities, *groups],
         "percentages": [np.round(100 * new.probabilities), *groups],
     }[wrong]
-    if kept.takes == "scores" and not groups:
+    if calibrator_file.takes == "scores" and not groups:
         given = given[:1]  # of scores: a table is none
     with pytest.raises(ValueError, match="expected"):
-        code_of(kept)(*given)
+        code_of(calibrator_file)(*given)
 
 
 def test_a_calibrator_of_folds_has_no_code() -> None:
@@ -270,9 +278,9 @@ def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) 
 
 @pytest.mark.parametrize("key", ["temperature", "by_group"])
 def test_what_a_file_says_stays_text(key: str) -> None:
-    kept = selections_of(key)
+    calibrator_file = selections_of(key)
     foul = '"""\nimport os\nx = """\\'
-    content = json.loads(kept.to_json())
+    content = json.loads(calibrator_file.to_json())
     del content["checksum"]
     content |= {"data": foul, "made_by": foul, "class_names": [foul, "\\", "'"]}
     content |= {"groups": {"column": foul, "names": [foul, "a", "b"]}}

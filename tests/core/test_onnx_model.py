@@ -51,17 +51,21 @@ def scores() -> Floats:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
-    kept, new = selections_of(key)
-    assert has_model(kept.fitted)
-    values = scores() if kept.takes == "scores" else new
-    np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
+    calibrator_file, new = selections_of(key)
+    assert has_model(calibrator_file.fitted)
+    values = scores() if calibrator_file.takes == "scores" else new
+    np.testing.assert_allclose(
+        run(calibrator_file, values), calibrator_file.apply(values), rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("key", ["temperature", "dirichlet"])
 def test_probabilities_are_taken_as_they_are(key: str) -> None:
-    kept, new = selections_of(key, values="probabilities")
-    assert kept.takes == "probabilities"
-    np.testing.assert_allclose(run(kept, new), kept.apply(new), rtol=0, atol=1e-9)
+    calibrator_file, new = selections_of(key, values="probabilities")
+    assert calibrator_file.takes == "probabilities"
+    np.testing.assert_allclose(
+        run(calibrator_file, new), calibrator_file.apply(new), rtol=0, atol=1e-9
+    )
 
 
 def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
@@ -73,17 +77,19 @@ def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
         SplineCalibration(),
     ):
         result = audit(fit, rng.random(400) < fit, calibrator=calibrator)
-        kept = CalibratorFile.of(result)
+        calibrator_file = CalibratorFile.of(result)
         values = np.concatenate([np.unique(fit), np.nextafter(np.unique(fit), 0)])
-        np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            run(calibrator_file, values), calibrator_file.apply(values), rtol=0, atol=1e-12
+        )
 
 
 def test_it_says_what_it_takes() -> None:
-    kept, _ = selections_of("vector")
-    model = onnx_model(kept)
+    calibrator_file, _ = selections_of("vector")
+    model = onnx_model(calibrator_file)
     facts = {one.key: one.value for one in model.metadata_props}
-    assert facts["classes"].split("\n") == list(kept.class_names)
-    assert facts["data_sha256"] == kept.data
+    assert facts["classes"].split("\n") == list(calibrator_file.class_names)
+    assert facts["data_sha256"] == calibrator_file.data
     assert [one.name for one in model.graph.input] == ["logits"]
 
 
@@ -105,13 +111,15 @@ def test_one_that_has_no_model_is_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_single_precision_is_that_of_the_last_digit_alone(key: str) -> None:
-    kept, new = selections_of(key)
-    values = (scores() if kept.takes == "scores" else new).astype(np.float32)
-    model = onnx_model(kept, single=True)
+    calibrator_file, new = selections_of(key)
+    values = (scores() if calibrator_file.takes == "scores" else new).astype(np.float32)
+    model = onnx_model(calibrator_file, single=True)
     session = onnxruntime.InferenceSession(model.SerializeToString())
     (answer,) = session.run(None, {model.graph.input[0].name: values})
     assert np.asarray(answer).dtype == np.float32
-    np.testing.assert_allclose(answer, kept.apply(values.astype(float)), rtol=0, atol=3e-8)
+    np.testing.assert_allclose(
+        answer, calibrator_file.apply(values.astype(float)), rtol=0, atol=3e-8
+    )
 
 
 def wrapped(fitted: FittedMap, names: tuple[str, ...]) -> CalibratorFile:
@@ -132,10 +140,10 @@ def test_ties_zeros_and_few_ranks_are_as_in_the_calibrator() -> None:
     ]
     for calibrator in lifts:
         fitted = calibrator.fit(logits, labels)
-        kept = wrapped(fitted, tuple("abcde"))
+        calibrator_file = wrapped(fitted, tuple("abcde"))
         for values in (tied, far, np.tile([60.0, -60, -60, -60, -60], (5, 1))):
             want = fitted.predict_proba(values)
-            np.testing.assert_allclose(run(kept, values), want, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(run(calibrator_file, values), want, rtol=0, atol=1e-12)
 
 
 def test_a_map_after_an_offset_and_pooled_scores() -> None:
@@ -152,11 +160,11 @@ def test_a_map_after_an_offset_and_pooled_scores() -> None:
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
     wanted = {}
     for key in WRITTEN:
-        kept, new = selections_of(key)
-        values = scores() if kept.takes == "scores" else new
-        (tmp_path / f"{key}.onnx").write_bytes(onnx_model(kept).SerializeToString())
+        calibrator_file, new = selections_of(key)
+        values = scores() if calibrator_file.takes == "scores" else new
+        (tmp_path / f"{key}.onnx").write_bytes(onnx_model(calibrator_file).SerializeToString())
         np.save(tmp_path / f"{key}.npy", values)
-        wanted[key] = kept.apply(values)
+        wanted[key] = calibrator_file.apply(values)
     code = (
         "import pathlib, sys, numpy, onnxruntime\n"
         "found = {}\n"

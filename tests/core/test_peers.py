@@ -230,9 +230,9 @@ def test_histogram_equal_width(sample: str, peer: str) -> None:
     fitted = HistogramBinning().fit(events.scores, events.hits)
     expected = answers(sample, "histogram, equal width")[peer]
     assert apart(at(sample, fitted, known=True), expected["calibrated_known"]) < 1e-10
-    asked = probes(sample, known=False)
-    result, theirs = fitted.predict(asked), np.array(expected["calibrated"])
-    empty = fitted.counts[np.searchsorted(fitted.edges[1:-1], asked)] == 0
+    points = probes(sample, known=False)
+    result, theirs = fitted.predict(points), np.array(expected["calibrated"])
+    empty = fitted.counts[np.searchsorted(fitted.edges[1:-1], points)] == 0
     assert apart(result[~empty], theirs[~empty]) < 1e-10
     # one probe of all samples, the lowest of fashion_cnn_overconfident
     assert int(empty.sum()) == (sample == "fashion_cnn_overconfident")
@@ -280,12 +280,12 @@ def test_bbq(sample: str) -> None:
 def test_venn_abers(sample: str, suffix: str) -> None:
     events = case(sample).calibration_events
     fitted = VennAbers().fit(events.scores, events.hits)
-    asked = probes(sample, known=bool(suffix))
+    points = probes(sample, known=bool(suffix))
     expected = answers(sample, "Venn-Abers")["venn-abers"]
-    low, high = fitted.interval(asked)
+    low, high = fitted.interval(points)
     assert apart(low, expected[f"p0{suffix}"]) < 1e-10
     assert apart(high, expected[f"p1{suffix}"]) < 1e-10
-    assert apart(fitted.predict(asked), expected[f"merged{suffix}"]) < 1e-10
+    assert apart(fitted.predict(points), expected[f"merged{suffix}"]) < 1e-10
 
 
 @each_sample

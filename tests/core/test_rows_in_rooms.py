@@ -343,9 +343,9 @@ EVENT = OneClass(1)
 
 
 def test_a_comparison_weighs_rows_and_cuts_no_cluster() -> None:
-    told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
-    fold = deal_folds(told)
-    result = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())
+    rows = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
+    fold = deal_folds(rows)
+    result = audit(Split(rows, rows, fold=fold), event=EVENT, calibrator=PlattScaling())
     after = np.empty(N)
     for k in range(5):
         rest = fold != k
@@ -354,7 +354,7 @@ def test_a_comparison_weighs_rows_and_cuts_no_cluster() -> None:
     wanted = event_brier(after, HITS, sample_weight=WEIGHTS)
     assert result.test.compare("event_brier").after == pytest.approx(wanted)
     with pytest.raises(CalibrationInputError, match="cut by folds"):
-        audit(Split(told, told, fold=np.arange(N) % 5), event=EVENT, calibrator=PlattScaling())
+        audit(Split(rows, rows, fold=np.arange(N) % 5), event=EVENT, calibrator=PlattScaling())
 
 
 def test_a_lead_is_of_weighted_rows_and_of_clusters() -> None:
@@ -392,8 +392,8 @@ def test_cells_of_models_weigh_rows() -> None:
 
 
 def test_splits_again_hand_on_weights_and_clusters() -> None:
-    told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
-    halves = split_rows(told)
+    weighted_rows = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
+    halves = split_rows(weighted_rows)
     rows, share = pooled(halves)
     assert share == pytest.approx(0.5, abs=0.1)
     assert rows.weights is not None
@@ -411,9 +411,9 @@ def test_learning_curves_draw_whole_clusters() -> None:
     assert drawn.clusters is not None
     for patient in np.unique(drawn.clusters):
         assert (drawn.clusters == patient).sum() == (patient == PATIENTS).sum()
-    told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
+    rows = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     plan = LearningPlan((200, N), n_draws=2)
-    result = learning_curves(Split(told, told), EVENT, {"platt": PlattScaling()}, plan)
+    result = learning_curves(Split(rows, rows), EVENT, {"platt": PlattScaling()}, plan)
     fitted = PlattScaling().fit(SCORES, HITS, sample_weight=WEIGHTS)
     wanted = event_brier(fitted.predict(SCORES), HITS, sample_weight=WEIGHTS)
     assert wanted == pytest.approx(result.curve("platt").mean("event_brier")[-1])

@@ -38,10 +38,10 @@ def test_standard_errors_of_a_survey() -> None:
     assert by_cluster == pytest.approx(0.04333163361079837, abs=1e-14)
     assert by_cluster == pytest.approx(0.043331633610798406, abs=1e-14)  # statsmodels
     # Net benefit of flagging all against flagging none is a mean of the rows, too.
-    told = with_design(EventScores(np.ones(60), HITS), sample_weight=WEIGHTS, clusters=CLUSTERS)
+    rows = with_design(EventScores(np.ones(60), HITS), sample_weight=WEIGHTS, clusters=CLUSTERS)
     worth = np.where(HITS > 0, 1.0, -3.0)
     half = 1.959963984540054 * mean_error(worth, shares, CLUSTERS)
-    result = decision_curve(told, [0.75])
+    result = decision_curve(rows, [0.75])
     assert result.high[0] - result.model[0] == pytest.approx(half, rel=1e-9)
 
 

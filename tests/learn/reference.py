@@ -17,8 +17,8 @@ class Rows(NamedTuple):
 
 @cache
 def logits_of(sample: str, which: str) -> tuple[list[list[float]], list[int]]:
-    held = load_sample(sample)
-    return held[f"logits_{which}"].astype(float).tolist(), held[f"labels_{which}"].tolist()
+    data = load_sample(sample)
+    return data[f"logits_{which}"].astype(float).tolist(), data[f"labels_{which}"].tolist()
 
 
 @cache

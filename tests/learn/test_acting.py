@@ -223,11 +223,11 @@ def test_the_link_opens_the_very_same_patients(stage: str, method: str) -> None:
     assert (query["method"], query["cost_miss"]) == (method, "19")
     chosen = chosen_of(query["model"])
     assert chosen is not None
-    held = np.load(io.BytesIO(file_of(chosen)))
-    labels, at = held["labels_test"], find(here, 19).before.at
+    contents = np.load(io.BytesIO(file_of(chosen)))
+    labels, at = contents["labels_test"], find(here, 19).before.at
     assert (labels.size, labels.sum()) == (N_ROWS, at.n_events)
     # The score of class 1 is 5% or more where its logit is larger by at least -ln 19.
-    called = np.diff(held["logits_test"], axis=1)[:, 0] >= -math.log(19)
+    called = np.diff(contents["logits_test"], axis=1)[:, 0] >= -math.log(19)
     assert np.count_nonzero(called & (labels == 1)) == at.right
     assert np.count_nonzero(called) == at.called
 

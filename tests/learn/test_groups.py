@@ -232,11 +232,11 @@ def test_the_link_opens_the_very_same_rows(view: str) -> None:
     assert ("group" in query) == (view == "each")
     chosen = chosen_of(query["model"])
     assert chosen is not None
-    held = np.load(io.BytesIO(file_of(chosen)))
-    assert held["labels_test"].size == N_ROWS
+    contents = np.load(io.BytesIO(file_of(chosen)))
+    assert contents["labels_test"].size == N_ROWS
     for part, name in zip(find(here)[0][1:], "AB", strict=True):
-        rows = held["column_group_test"] == name
-        assert part.frequency == held["labels_test"][rows].mean()
+        rows = contents["column_group_test"] == name
+        assert part.frequency == contents["labels_test"][rows].mean()
 
 
 def test_the_gaps_of_the_check_cancel() -> None:

@@ -44,8 +44,8 @@ def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
 
 
 def test_the_network_is_the_sample_s_top_prediction() -> None:
-    held = load_sample(luck.MODEL)
-    logits, labels = held["logits_test"].astype(float), held["labels_test"]
+    data = load_sample(luck.MODEL)
+    logits, labels = data["logits_test"].astype(float), data["labels_test"]
     right = (logits.argmax(axis=1) == labels).mean()
     result = luck.draw(state(10_000))
     assert result.network.cum_hits[-1] == pytest.approx(right)

@@ -16,9 +16,9 @@ FIELDS = {"topic", "ask", "answers", "right", "fact", "source"}
 
 
 def test_every_question_is_whole() -> None:
-    held = tomllib.loads(FILE.read_text("utf-8"))["question"]
-    assert len(held) >= 100
-    for one in held:
+    contents = tomllib.loads(FILE.read_text("utf-8"))["question"]
+    assert len(contents) >= 100
+    for one in contents:
         assert set(one) == FIELDS
         assert one["topic"] in TOPICS
         assert one["ask"][-1] in "?:"

@@ -17,11 +17,11 @@ every_factor = pytest.mark.parametrize("factor", list(useful.FACTORS))
 
 def network() -> tuple[list[float], list[int], float]:
     """Scores and outcomes of the test set, and the base rate, by slow code."""
-    held = load_sample(useful.MODEL)
-    shirt = list(held["class_names"]).index(useful.SHIRT)
-    rows = reference.softmax(held["logits_test"].astype(float).tolist())
-    hits = [int(label == shirt) for label in held["labels_test"]]
-    fit = [label == shirt for label in held["labels_calibration"]]
+    data = load_sample(useful.MODEL)
+    shirt = list(data["class_names"]).index(useful.SHIRT)
+    rows = reference.softmax(data["logits_test"].astype(float).tolist())
+    hits = [int(label == shirt) for label in data["labels_test"]]
+    fit = [label == shirt for label in data["labels_calibration"]]
     return [row[shirt] for row in rows], hits, sum(fit) / len(fit)
 
 

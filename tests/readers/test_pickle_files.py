@@ -48,8 +48,8 @@ def named(arrays: Arrays) -> dict[str, Any]:
 
 
 def is_right(arrays: Arrays, names: tuple[str, str]) -> bool:
-    held = named(arrays)
-    return np.allclose(held[names[0]], LOGITS) and (held[names[1]] == LABELS).all()
+    contents = named(arrays)
+    return np.allclose(contents[names[0]], LOGITS) and (contents[names[1]] == LABELS).all()
 
 
 WATCHED = ("exec", "import", "compile", "open", "marshal", "os.", "pickle.", "subprocess", "ctypes")
@@ -86,10 +86,12 @@ def test_the_watch_sees_what_the_unpickler_of_python_does() -> None:
 @pytest.mark.parametrize("protocol", range(6))
 def test_the_layout_of_nn_calibration(protocol: int) -> None:
     with nothing_happens():
-        held = named(opened(NN, protocol)) if protocol else named(read_pickle(GOOD["good.p"], None))
-    assert list(held) == ["0.0", "0.1", "1.0", "1.1"]
-    for name, array in zip(held, [*NN[0], *NN[1]], strict=True):
-        np.testing.assert_array_equal(held[name], array)
+        contents = (
+            named(opened(NN, protocol)) if protocol else named(read_pickle(GOOD["good.p"], None))
+        )
+    assert list(contents) == ["0.0", "0.1", "1.0", "1.1"]
+    for name, array in zip(contents, [*NN[0], *NN[1]], strict=True):
+        np.testing.assert_array_equal(contents[name], array)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +137,8 @@ def test_two_pairs_in_a_list_are_two_sets_and_it_is_said() -> None:
 
 @pytest.mark.parametrize("wide", [ONE_HOT, ONE_HOT.astype(int), LABELS[:, np.newaxis]])
 def test_sets_of_lists_are_never_taken_for_batches(wide: Any) -> None:
-    held = named(opened({"val": [LOGITS, wide], "test": [LOGITS, wide]}))
-    assert list(held) == ["val.0", "val.1", "test.0", "test.1"]
+    contents = named(opened({"val": [LOGITS, wide], "test": [LOGITS, wide]}))
+    assert list(contents) == ["val.0", "val.1", "test.0", "test.1"]
     assert list(named(opened([[LOGITS, wide], [LOGITS, wide]]))) == ["0.0", "0.1", "1.0", "1.1"]
 
 

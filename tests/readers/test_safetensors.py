@@ -63,8 +63,8 @@ def test_bfloat16_is_the_upper_half_of_a_float32(bits: list[int]) -> None:
 def test_tensors_come_in_one_order() -> None:
     """The library hands them over in another order each time."""
     names = [f"a{k}" for k in range(9)]
-    held = read_safetensors(saved(**dict.fromkeys(names[::-1], LABELS)), None)
-    assert [column.name for column in held.arrays] == names
+    contents = read_safetensors(saved(**dict.fromkeys(names[::-1], LABELS)), None)
+    assert [column.name for column in contents.arrays] == names
 
 
 def entry(

@@ -116,8 +116,8 @@ def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
     raw = rows_of(read(columns))
     assert np.asarray(raw.table).tolist() == [0.9, 0.1, 0.3]
     assert [column.name for column in raw.columns] == ["pred"]
-    told = read(columns, ReadingOptions(roles=(("pred", "prediction"),)))
-    assert event_of(told).hits.tolist() == [True, False, True]
+    upload = read(columns, ReadingOptions(roles=(("pred", "prediction"),)))
+    assert event_of(upload).hits.tolist() == [True, False, True]
 
 
 def test_ranks_out_of_order_are_refused() -> None:

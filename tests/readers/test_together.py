@@ -101,8 +101,8 @@ def test_rows_left_out_are_those_of_their_file() -> None:
 def test_two_files_without_names_of_sets() -> None:
     """It is asked whether they are parts, or which is for calibration; numbers say parts."""
     one, other = table({"p": [0.1], "y": [0]}), table({"p": [0.9], "y": [1]})
-    made = answers_to(("monday.csv", one), ("tuesday.csv", other))
-    assert {text: scores_by_set(contents) for text, contents in made.items()} == {
+    result = answers_to(("monday.csv", one), ("tuesday.csv", other))
+    assert {text: scores_by_set(contents) for text, contents in result.items()} == {
         "Parts of one table": {"rows": [0.1, 0.9]},
         "Two sets: calibration monday.csv": {"calibration": [0.1], "test": [0.9]},
         "Two sets: calibration tuesday.csv": {"calibration": [0.9], "test": [0.1]},
@@ -150,9 +150,9 @@ def test_models_of_two_sets_are_chosen_with_both() -> None:
         (name, table({**FOREST, "p": values}))
         for name, values in zip(names, scores, strict=True)
     ]  # fmt: skip
-    made = answers_to(*given)
-    assert [*made] == ["val_forest.csv + test_forest.csv", "val_boost.csv + test_boost.csv"]
-    assert [scores_by_set(contents) for contents in made.values()] == [
+    result = answers_to(*given)
+    assert [*result] == ["val_forest.csv + test_forest.csv", "val_boost.csv + test_boost.csv"]
+    assert [scores_by_set(contents) for contents in result.values()] == [
         {"calibration": scores[0], "test": scores[3]},
         {"calibration": scores[1], "test": scores[2]},
     ]
@@ -161,9 +161,9 @@ def test_models_of_two_sets_are_chosen_with_both() -> None:
 def test_models_beside_one_file_of_labels() -> None:
     """Each has all the labels."""
     files = [("a.npy", bare(LOGITS / 8)), ("b.npy", bare(LOGITS / 2)), ("y.npy", bare(LABELS))]
-    made = answers_to(*files)
-    assert np.array_equal(np.asarray(one_of(made["b.npy"]).table), LOGITS / 2)
-    assert np.array_equal(np.asarray(one_of(made["b.npy"]).labels), LABELS)
+    result = answers_to(*files)
+    assert np.array_equal(np.asarray(one_of(result["b.npy"]).table), LOGITS / 2)
+    assert np.array_equal(np.asarray(one_of(result["b.npy"]).labels), LABELS)
 
 
 def test_files_of_other_columns_are_refused() -> None:

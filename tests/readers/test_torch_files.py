@@ -35,18 +35,18 @@ def one(program: bytes, order: bytes | None = b"little", **storages: bytes) -> A
 )
 def test_what_pytorch_wrote(name: str, names: tuple[str, str]) -> None:
     with nothing_happens():
-        held = named(read_torch(GENUINE[name], None))
-    assert held[names[0]].tolist() == TRUE_LOGITS
-    assert held[names[1]].tolist() == TRUE_LABELS
+        contents = named(read_torch(GENUINE[name], None))
+    assert contents[names[0]].tolist() == TRUE_LOGITS
+    assert contents[names[1]].tolist() == TRUE_LABELS
 
 
 @pytest.mark.parametrize("name", ["slices", "slices.1.6"])
 def test_parts_of_storages(name: str) -> None:
-    held = list(named(read_torch(GENUINE[name], None)).values())
-    assert held[0].tolist() == TRUE_LOGITS[:2]
-    assert held[1].tolist() == TRUE_LABELS[:2]
-    assert held[2].tolist() == TRUE_LOGITS[2:]
-    assert held[3].tolist() == TRUE_LABELS[2:]
+    contents = list(named(read_torch(GENUINE[name], None)).values())
+    assert contents[0].tolist() == TRUE_LOGITS[:2]
+    assert contents[1].tolist() == TRUE_LABELS[:2]
+    assert contents[2].tolist() == TRUE_LOGITS[2:]
+    assert contents[3].tolist() == TRUE_LABELS[2:]
 
 
 def test_rows_that_share_their_bytes() -> None:

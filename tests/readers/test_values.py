@@ -93,8 +93,8 @@ def test_refused_or_asked(table: Array, message: str) -> None:
         (answer,) = (one for one in caught.value.answers if one.label == "Logits")
         with pytest.raises(FileError, match="Expected probabilities from 0 to 1"):
             upload_of(table, labels, values="none")
-        told = upload_of(table, labels, **answer.change)
-        np.testing.assert_array_equal(rows_of(told).logits, table)
+        upload = upload_of(table, labels, **answer.change)
+        np.testing.assert_array_equal(rows_of(upload).logits, table)
 
 
 def test_the_user_overrules() -> None:

@@ -379,7 +379,7 @@ def test_any_damage_is_refused_or_harmless(edits: list[tuple[int, str]]) -> None
 @given(table=st.lists(st.tuples(st.floats(-50, 50), st.floats(-50, 50)), min_size=20, max_size=40))
 def test_numbers_are_as_written(table: list[tuple[float, float]]) -> None:
     rows: list[list[Any]] = [[*row, k % 2] for k, row in enumerate(table)]
-    held = parse("a.xlsx", of_rows([["logit_0", "logit_1", "label"], *rows]))
-    assert isinstance(held, FileTable)
-    columns = np.column_stack([column.values for column in held.columns])
+    contents = parse("a.xlsx", of_rows([["logit_0", "logit_1", "label"], *rows]))
+    assert isinstance(contents, FileTable)
+    columns = np.column_stack([column.values for column in contents.columns])
     np.testing.assert_array_equal(columns, np.array(rows, dtype=float))

@@ -69,10 +69,10 @@ def test_a_filtered_view_says_so_wherever_its_subject_stands() -> None:
     of = filtered(scene("platt"), "ward", "Geriatrics")
     rows = f"ward = Geriatrics, {n_rows:,} of {N_ROWS:,} rows"
     assert plain(subject(of)).endswith(f"whole set (cross-validated), {rows}")
-    made = document(of)
-    assert made["subject"] == plain(subject(of))  # in the head of the report and of its one page
-    assert "whole set" not in text_of(made, "summary")
-    assert f"{n_rows:,} of {N_ROWS:,} rows" in text_of(made, "data")
+    report = document(of)
+    assert report["subject"] == plain(subject(of))  # in the head of the report and of its one page
+    assert "whole set" not in text_of(report, "summary")
+    assert f"{n_rows:,} of {N_ROWS:,} rows" in text_of(report, "data")
     assert "whole set (cross-validated), 7,400 rows" in plain(subject(scene("platt")))
 
 
@@ -80,12 +80,12 @@ def test_a_subgroup_is_not_said_to_be_without_fault_where_its_mean_alone_is_test
     # Risks are too extreme in every ward, Medicine is right on average.
     part = filtered(scene(), "ward", "Medicine")
     assert part.evaluated.before.omnibus.p_value < 0.001
-    made = document(scene())
-    (wards,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "by ward"]
+    report = document(scene())
+    (wards,) = [b for s in report["sections"] for b in s["blocks"] if b["key"] == "by ward"]
     assert wards["columns"] == ["ward", "Mean gap (pp)", "KS error", "Accuracy"]
     findings = {row["name"]: row["cells"][1]["note"] for row in wards["rows"]}
     assert findings["Medicine"] == "\u25cb no mean gap detected"
-    assert "Only the mean gap is tested" in text_of(made, "subgroups")
+    assert "Only the mean gap is tested" in text_of(report, "subgroups")
     assert "No mean gap detected in any of" in text_of(document(part), "summary")
 
 
@@ -105,12 +105,12 @@ def test_the_verdict_counts_the_wards_that_are_wrong() -> None:
 
 
 def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
-    made = document(scene("by_group", "ward"))
+    report = document(scene("by_group", "ward"))
     assert "Use the calibrated scores. After By group, no miscalibration" in text_of(
-        made, "summary"
+        report, "summary"
     )
-    assert "law or ethics" in text_of(made, "summary")
-    assert "law or ethics" in text_of(made, "calibrator")
+    assert "law or ethics" in text_of(report, "summary")
+    assert "law or ethics" in text_of(report, "calibrator")
     assert "law or ethics" not in text_of(document(scene("platt")), "calibrator")
 
 
@@ -124,8 +124,10 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
 
 
 def test_decisions_are_counted_by_ward() -> None:
-    made = document(scene("platt"), ReportRequest(decisions=Choices(0.3)))
-    (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
+    report = document(scene("platt"), ReportRequest(decisions=Choices(0.3)))
+    (table,) = [
+        b for s in report["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"
+    ]
     assert table["columns"][:3] == ["ward", "Flagged before", "Flagged after"]
     _, risk, back, ward = discharges()
     after = scene("platt").evaluated.after.event.scores
@@ -141,16 +143,16 @@ def test_decisions_are_counted_by_ward() -> None:
 
 
 def test_the_report_has_no_names_of_the_program() -> None:
-    made = document(scene("by_group", "ward"))
-    assert not re.search(r"Fitted[A-Z]|y_true|Settings hold", json.dumps(made["sections"]))
-    (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "calibrator"][-1:]
+    report = document(scene("by_group", "ward"))
+    assert not re.search(r"Fitted[A-Z]|y_true|Settings hold", json.dumps(report["sections"]))
+    (table,) = [b for s in report["sections"] for b in s["blocks"] if b["key"] == "calibrator"][-1:]
     pairs = {row["name"]: row["cells"][0]["shown"] for row in table["rows"]}
     assert pairs["groups"] == ", ".join(WARDS)
 
 
 def test_subgroups_are_said_to_stand_worst_first_but_for_dates() -> None:
-    made = document(scene())
-    (part,) = [one for one in made["sections"] if one["key"] == "subgroups"]
+    report = document(scene())
+    (part,) = [one for one in report["sections"] if one["key"] == "subgroups"]
     notes = {b["key"]: " ".join(b["lines"]) for b in part["blocks"] if b["kind"] == "text"}
     assert notes["note ward"].startswith("Worst first.")
     assert notes["note discharge_date"].startswith("Small print")

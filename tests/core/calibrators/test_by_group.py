@@ -310,10 +310,10 @@ def test_other_calibrators_do_not_see_groups(rng: np.random.Generator) -> None:
 
 def test_rows_keep_their_groups_and_sets_stay_as_they_are() -> None:
     rows = EventScores([0.1, 0.2, 0.3], [0, 1, 0])
-    told = with_groups(rows, [4, 5, 6])
+    weighted_rows = with_groups(rows, [4, 5, 6])
     assert rows.groups is None
-    assert told.groups is not None
-    assert told.rows([2, 0, 0]).rows([True, False, True]).groups.tolist() == [6, 4]  # type: ignore[union-attr]
+    assert weighted_rows.groups is not None
+    assert weighted_rows.rows([2, 0, 0]).rows([True, False, True]).groups.tolist() == [6, 4]  # type: ignore[union-attr]
     logits = with_groups(LogitSet([[1.0, 0.0]] * 3, [0, 1, 0]), [4, 5, 6])
     assert logits.rows([False, True, True]).groups.tolist() == [5, 6]  # type: ignore[union-attr]
 

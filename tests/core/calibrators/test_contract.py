@@ -110,10 +110,10 @@ def test_any_scores_give_probabilities_and_come_back_from_json(
     fitted = fitted_if_enough(method.make(**options), *case)
     if fitted is None:
         return
-    asked = np.array([*case.scores, 0.0, 5e-324, 0.123, 1 - 2.0**-53, 1.0])
-    result = fitted.predict(asked)
+    probes = np.array([*case.scores, 0.0, 5e-324, 0.123, 1 - 2.0**-53, 1.0])
+    result = fitted.predict(probes)
     assert ((result >= 0) & (result <= 1)).all()
-    check_json(fitted, result, asked)
+    check_json(fitted, result, probes)
 
 
 @pytest.mark.parametrize(("method", "options"), CASES, ids=named)

@@ -320,9 +320,9 @@ def test_600_histograms_agree_with_loops() -> None:
         n_bins, binning = (1, 2, 7, 15, 20)[number % 5], BINNINGS[number % 2]
         fitted = HistogramBinning(n_bins, binning).fit(*case)
         scores, hits = case.scores.tolist(), case.hits.tolist()
-        asked = asked_of(case)
-        expected = [reference.histogram(scores, hits, n_bins, binning, s) for s in asked]
-        assert fitted.predict(asked).tolist() == expected
+        probes = asked_of(case)
+        expected = [reference.histogram(scores, hits, n_bins, binning, s) for s in probes]
+        assert fitted.predict(probes).tolist() == expected
         assert fitted.counts.size == n_bins
 
 
@@ -332,11 +332,11 @@ def test_600_histograms_agree_with_loops() -> None:
 @given(event_data())
 def test_an_isotonic_curve_agrees_with_pooling_by_hand(case: EventCase) -> None:
     curve = reference.isotonic(case.scores.tolist(), case.hits.tolist())
-    asked = asked_of(case)
-    stepped = IsotonicCalibration().fit(*case).predict(asked)
-    assert stepped.tolist() == [reference.read_step(curve, s) for s in asked]
-    lines = IsotonicCalibration(interpolate=True).fit(*case).predict(asked)
-    assert_allclose(lines, [reference.read_line(curve, s) for s in asked], rtol=0, atol=1e-12)
+    probes = asked_of(case)
+    stepped = IsotonicCalibration().fit(*case).predict(probes)
+    assert stepped.tolist() == [reference.read_step(curve, s) for s in probes]
+    lines = IsotonicCalibration(interpolate=True).fit(*case).predict(probes)
+    assert_allclose(lines, [reference.read_line(curve, s) for s in probes], rtol=0, atol=1e-12)
 
 
 def test_isotonic_on_many_rows_is_the_nearest_rising_curve(rng: np.random.Generator) -> None:
@@ -357,9 +357,9 @@ def check_bbq(case: EventCase) -> None:
     for n_bins, weight in zip(fitted.n_bins.tolist(), fitted.weights.tolist(), strict=True):
         assert weight == pytest.approx(expected.pop(n_bins), abs=1e-11)
     assert all(weight < 1e-15 for weight in expected.values())
-    asked = asked_of(case)
+    probes = asked_of(case)
     assert_allclose(
-        fitted.predict(asked), [reference.read_bbq(average, s) for s in asked], rtol=0, atol=1e-11
+        fitted.predict(probes), [reference.read_bbq(average, s) for s in probes], rtol=0, atol=1e-11
     )
 
 
@@ -392,14 +392,14 @@ def test_the_numbers_of_bins_at_cubes() -> None:
 @given(event_data(max_size=25))
 def test_a_pair_agrees_with_two_fits_a_score(case: EventCase) -> None:
     fitted = VennAbers().fit(*case)
-    asked = asked_of(case)
-    low, high = fitted.interval(asked)
+    probes = asked_of(case)
+    low, high = fitted.interval(probes)
     scores, hits = case.scores.tolist(), case.hits.tolist()
-    both = [reference.venn_abers(scores, hits, s) for s in asked]
+    both = [reference.venn_abers(scores, hits, s) for s in probes]
     assert low.tolist() == [float(p0) for p0, _ in both]
     assert high.tolist() == [float(p1) for _, p1 in both]
     merged = [float(p1 / (1 - p0 + p1)) for p0, p1 in both]
-    assert_allclose(fitted.predict(asked), merged, rtol=0, atol=1e-15)
+    assert_allclose(fitted.predict(probes), merged, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("digits", [2, 12])
@@ -409,9 +409,9 @@ def test_pairs_on_many_rows_agree_with_two_fits_a_score(
     case = events(rng, 2_000)
     scores, hits = case.scores.round(digits), case.hits
     fitted = VennAbers().fit(scores, hits)
-    asked = np.concatenate([rng.random(40), rng.choice(scores, 40), [0.0, 1.0]])
-    low, high = fitted.interval(asked)
-    for place, score in enumerate(asked.tolist()):
+    probes = np.concatenate([rng.random(40), rng.choice(scores, 40), [0.0, 1.0]])
+    low, high = fitted.interval(probes)
+    for place, score in enumerate(probes.tolist()):
         for outcome, result in ((0, low[place]), (1, high[place])):
             order = np.sort(np.unique(np.append(scores, score)))
             block = np.searchsorted(order, np.append(scores, score))
@@ -471,9 +471,9 @@ def test_a_parabola_that_rises_throughout_has_no_warning() -> None:
 def check_centred(case: EventCase) -> None:
     fitted = CentredIsotonicCalibration().fit(*case)
     corners = reference.centred(case.scores.tolist(), case.hits.tolist())
-    asked = asked_of(case)
-    expected = [reference.read_line(corners, s) for s in asked]
-    assert_allclose(fitted.predict(asked), expected, atol=1e-9)
+    probes = asked_of(case)
+    expected = [reference.read_line(corners, s) for s in probes]
+    assert_allclose(fitted.predict(probes), expected, atol=1e-9)
 
 
 def test_500_centred_curves_agree_with_pooling_by_hand() -> None:
@@ -494,14 +494,14 @@ def test_centred_isotonic_of_a_published_example() -> None:
 
 def check_sound(score_map: ScoreMap, case: EventCase) -> None:
     fitted = score_map.fit(*case)
-    asked = np.array([*asked_of(case), 5e-324, 1e-300, 2.0**-53, 1 - 2.0**-53])
-    result = fitted.predict(asked)
+    probes = np.array([*asked_of(case), 5e-324, 1e-300, 2.0**-53, 1 - 2.0**-53])
+    result = fitted.predict(probes)
     assert result.dtype == np.float64
-    assert result.shape == asked.shape
+    assert result.shape == probes.shape
     assert (result >= 0).all()
     assert (result <= 1).all()
     if score_map in RISING:
-        assert (np.diff(result[np.argsort(asked)]) >= -1e-15).all()
+        assert (np.diff(result[np.argsort(probes)]) >= -1e-15).all()
     if isinstance(score_map, BBQ | VennAbers):
         assert (result > 0).all()
         assert (result < 1).all()
@@ -509,7 +509,7 @@ def check_sound(score_map: ScoreMap, case: EventCase) -> None:
     again = from_json(fitted.to_json())
     assert isinstance(again, type(fitted))
     assert again == fitted
-    assert again.predict(asked).tobytes() == result.tobytes()
+    assert again.predict(probes).tobytes() == result.tobytes()
 
 
 @each_map

@@ -168,15 +168,15 @@ def test_auroc_of_three_misses_is_held() -> None:
     hits = weights * every
     truth = float(hits @ (below - weights * (1 - every) / 2) / (hits.sum() * below[0]))
     assert truth == pytest.approx(0.753, abs=0.002)
-    held = sets = 0
+    n_held = sets = 0
     for seed in range(120):
         scores, drawn = rare(np.random.default_rng(seed), 300)
         if drawn.all():
             continue
         ends = interval_of("auroc", EventScores(scores, drawn))
-        held += ends.low <= truth <= ends.high
+        n_held += ends.low <= truth <= ends.high
         sets += 1
-    assert held >= 0.92 * sets
+    assert n_held >= 0.92 * sets
 
 
 def test_one_hit_at_the_top_does_not_exclude_chance() -> None:
@@ -242,11 +242,11 @@ def test_changes_are_stretched_as_student_s_t() -> None:
 @pytest.mark.long
 def test_discrimination_of_three_misses_is_held() -> None:
     # The variance of the scores themselves, 0.01 squared.
-    held = 0
+    n_held = 0
     for seed in range(100):
         ends = interval_of("discrimination", EventScores(*rare(np.random.default_rng(seed), 300)))
-        held += ends.low <= 0.0001 <= ends.high
-    assert held >= 94
+        n_held += ends.low <= 0.0001 <= ends.high
+    assert n_held >= 94
 
 
 # Not finite, not defined --------------------------------------------------------------------------

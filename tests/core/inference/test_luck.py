@@ -91,7 +91,7 @@ def test_the_most_probable_other_class_is_found() -> None:
 def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
     # 8 of 100 decisions are wrong, so the error of either class is truly 8 %.
     rng = np.random.default_rng(4)
-    held = 0
+    n_held = 0
     for seed in range(40):
         labels = rng.integers(2, size=200)
         table = np.eye(2)[np.where(rng.random(200) < 0.08, 1 - labels, labels)]
@@ -101,8 +101,8 @@ def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
         )
         assert evaluated is not None
         assert evaluated.interval.high < 0.2
-        held += evaluated.interval.low <= 0.08 <= evaluated.interval.high
-    assert held >= 36
+        n_held += evaluated.interval.low <= 0.08 <= evaluated.interval.high
+    assert n_held >= 36
 
 
 def test_a_low_draw_does_not_exclude_what_so_many_rows_cannot() -> None:
@@ -134,14 +134,14 @@ def saturated(rng: np.random.Generator, n: int) -> tuple[EventScores, Floats]:
 
 def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
     # Nearly all scores are near 1; the widest of 15 gaps is truly 0.088, at scores about 0.7.
-    held = 0
+    n_held = 0
     for seed in range(40):
         event, _ = saturated(np.random.default_rng(seed), 300)
         side = SideRows(event)
         evaluated = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
         assert evaluated is not None
-        held += evaluated.interval.low <= 0.088 <= evaluated.interval.high
-    assert held >= 36
+        n_held += evaluated.interval.low <= 0.088 <= evaluated.interval.high
+    assert n_held >= 36
 
 
 def test_a_change_has_the_change_that_was_seen() -> None:

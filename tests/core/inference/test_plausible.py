@@ -67,15 +67,15 @@ def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
 
 @pytest.mark.long
 def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
-    held = dict.fromkeys((one.key for one in DISTANCES), 0)
+    n_held = dict.fromkeys((one.key for one in DISTANCES), 0)
     for seed in range(40):
         hits = np.random.default_rng(seed).random(200) < 0.99
         side = SideRows(EventScores(np.full(200, 0.999), hits.astype(int)))
         for one in infer(side, side, Plan(DISTANCES, n_resamples=60, seed=seed)).findings:
             assert one.before is not None
             truth = squared(one.key, 0.009)
-            held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
-    assert min(held.values()) >= 37
+            n_held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
+    assert min(n_held.values()) >= 37
 
 
 def class_wise(logits: Floats, stretch: float, seed: int) -> tuple[Inference, Floats]:
@@ -99,7 +99,7 @@ def class_wise(logits: Floats, stretch: float, seed: int) -> tuple[Inference, Fl
 def test_class_wise_errors_are_held_where_few_misses_are_seen(
     n_rows: int, n_classes: int, away: float, spread: float, stretch: float
 ) -> None:
-    held = dict.fromkeys((one.key for one in CLASSWISE), 0)
+    n_held = dict.fromkeys((one.key for one in CLASSWISE), 0)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         logits = spread * rng.normal(size=(n_rows, n_classes))
@@ -107,8 +107,8 @@ def test_class_wise_errors_are_held_where_few_misses_are_seen(
         result, errors = class_wise(logits, stretch, seed + 1000)
         for one, truth in zip(result.findings, (errors.mean(), errors.max()), strict=True):
             assert one.before is not None
-            held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
-    assert min(held.values()) >= 55
+            n_held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
+    assert min(n_held.values()) >= 55
 
 
 @pytest.mark.parametrize("certain", [False, True])

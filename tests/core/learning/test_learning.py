@@ -252,7 +252,7 @@ def test_enough_rows_keep_nine_tenths_of_the_gain() -> None:
 
 def test_the_interval_of_enough_rows_holds_the_truth(rng: np.random.Generator) -> None:
     # A loss with an excess of 1 / n nats: of a gain of 0.1 - 1 / 2000, nine tenths remain at ...
-    sizes, n_draws, held = (50, 100, 200, 400, 800, 2000), 10, 0
+    sizes, n_draws, n_held = (50, 100, 200, 400, 800, 2000), 10, 0
     excess = 0.1 - 0.9 * (0.1 - 1 / 2000)
     for _ in range(100):
         points = []
@@ -264,8 +264,8 @@ def test_the_interval_of_enough_rows_holds_the_truth(rng: np.random.Generator) -
         result = LearningCurve("a", tuple(points)).enough("event_nll", 0.6)
         assert result is not None
         assert result.low <= result.n_rows <= result.high
-        held += result.low <= 1 / excess * 1.03 and result.high >= 1 / excess * 0.97
-    assert held >= 85
+        n_held += result.low <= 1 / excess * 1.03 and result.high >= 1 / excess * 0.97
+    assert n_held >= 85
 
 
 def test_the_best_at_each_size() -> None:
