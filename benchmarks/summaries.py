@@ -227,11 +227,13 @@ def _here(files: Sequence[Path], processes: int) -> object:
 
 
 def _dask(files: Sequence[Path], workers: int) -> object:
-    from distributed import Client, LocalCluster  # noqa: PLC0415 - of an extra
+    from dask import config  # noqa: PLC0415 - of an extra
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - the same
 
-    from dashboard.engines import workers_on_dask  # noqa: PLC0415 - beside it
+    from dashboard.engines import ALLOCATION, workers_on_dask  # noqa: PLC0415 - beside it
 
     with (
+        config.set({"distributed.nanny.pre-spawn-environ": ALLOCATION}),
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),
         workers_on_dask(cluster.scheduler_address, files, _COLUMNS) as run,

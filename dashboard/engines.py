@@ -14,7 +14,7 @@ from dashboard.counting import Columns, Rows, Sum, Work, Workers, added, chunks
 from dashboard.remote import InputFile
 from dashboard.summaries import BY
 
-_ALLOCATION = {
+ALLOCATION = {
     "MALLOC_ARENA_MAX": 1, "MALLOC_TRIM_THRESHOLD_": 1 << 27, "MALLOC_TOP_PAD_": 1 << 27,
     "OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1,
 }  # fmt: skip
@@ -76,7 +76,7 @@ def workers_on_dask(
         raise CalibrationInputError("scheduler", shown, wanted) from error
     local = {"threads_per_worker": 1, "dashboard_address": None} if scheduler is None else {}
     try:
-        with config.set({"distributed.nanny.pre-spawn-environ": _ALLOCATION}):
+        with config.set({"distributed.nanny.pre-spawn-environ": ALLOCATION}):
             client = Client(scheduler, timeout=10, **local)
     except (OSError, ValueError) as error:
         wanted = "the address of a running Dask scheduler, such as tcp://10.0.0.5:8786"
