@@ -41,12 +41,16 @@ def logits(n_bytes: int, number: int) -> bytes:
 
 
 def resident(process: psutil.Process) -> int:
-    """Return the bytes of a process and of those that it has started."""
+    """Return the bytes of a process and of those that it has started; what they share counts once.
+
+    Where the system does not tell what is shared (Linux does), it counts in each of them.
+    """
     size = 0
     for one in [process, *process.children(recursive=True)]:
         try:
-            size += one.memory_info().rss
-        except psutil.NoSuchProcess:
+            memory = one.memory_full_info()
+            size += getattr(memory, "pss", memory.rss)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return int(size)
 
