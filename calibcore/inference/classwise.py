@@ -214,14 +214,14 @@ class ClassKernels:
 
 def drawn_labels(
     rng: np.random.Generator, probabilities: Floats, n_draws: int
-) -> NDArray[np.int32]:
-    """Draw the label of every row from its probabilities, some times over.
+) -> NDArray[np.unsignedinteger]:
+    """Draw the label of every row from its probabilities, some times over, in as few bytes as hold.
 
     ``rng``: where the draws come from. ``probabilities``: rows that sum to 1 (y_prob); shape
     (n_samples, n_classes). ``n_draws``: how many times.
     """
     n_rows, n_classes = probabilities.shape
-    labels = np.empty((n_draws, n_rows), dtype=np.int32)
+    labels = np.empty((n_draws, n_rows), dtype=np.min_scalar_type(n_classes - 1))
     for rows in row_strips(n_rows, n_classes):
         totals = np.cumsum(probabilities[rows], axis=1)
         totals /= totals[:, -1:]  # a row may sum to a little less than 1
@@ -248,6 +248,8 @@ _FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
 
 _EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 """Then labels are drawn from classes that are all as probable, which certain rows need."""
+
+_EVERY_STRENGTH = sorted({*_STRENGTHS, *_FURTHER_STRENGTHS, *_EVEN_STRENGTHS})
 
 _FEW = 30
 """Up to so many misses (or hits), values seldom tell small shares of other labels from none."""
@@ -355,17 +357,17 @@ def _values_alone(
 class _Labels:
     """Labels as they are, drawn from the probabilities, and drawn from others.
 
-    Those whose ``order`` is low are the first to be taken from the others, which are ``kept`` by
-    how many times as far as the ones given they are.
+    Those whose ``order``, a place among `_EVERY_STRENGTH`, is low are the first to be taken from
+    the others, which are kept by how many times as far as the ones given they are.
     """
 
     rng: np.random.Generator
     probabilities: Floats
     other: Floats
     observed: Labels
-    calibrated: NDArray[np.int32]
-    order: NDArray[np.float32]
-    by_distance: dict[int, NDArray[np.int32]]
+    calibrated: NDArray[np.unsignedinteger]
+    order: NDArray[np.uint8]
+    by_distance: dict[int, NDArray[np.unsignedinteger]]
 
     @classmethod
     def drawn(
@@ -377,10 +379,16 @@ class _Labels:
         n_draws: int,
     ) -> "_Labels":
         calibrated = drawn_labels(rng, probabilities, n_draws)
-        order = rng.random((min(N_DRAWS, n_draws), len(observed)), dtype=np.float32)
+        order = np.empty((min(N_DRAWS, n_draws), len(observed)), dtype=np.uint8)
+        ends = np.array(_EVERY_STRENGTH, dtype=np.float32)
+        for of_draw in order:
+            share = rng.random(len(observed), dtype=np.float32)
+            of_draw[:] = np.searchsorted(ends, share, side="right")
         return cls(rng, probabilities, other, observed, calibrated, order, {})
 
-    def mixed(self) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.int32]]]]]:
+    def mixed(
+        self,
+    ) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.unsignedinteger]]]]]:
         """Return others, further and further away, and labels partly drawn from them."""
         for times in (1, *_FURTHER, _EVEN):
             if times == _EVEN:
@@ -392,12 +400,13 @@ class _Labels:
             yield table, self._shares(self.by_distance[times], times)
 
     def _shares(
-        self, others: NDArray[np.int32], times: int
-    ) -> Iterator[tuple[float, NDArray[np.int32]]]:
+        self, others: NDArray[np.unsignedinteger], times: int
+    ) -> Iterator[tuple[float, NDArray[np.unsignedinteger]]]:
         same = self.calibrated[: len(self.order)]
         strengths = {1: _STRENGTHS, _EVEN: _EVEN_STRENGTHS}.get(times, _FURTHER_STRENGTHS)
         for strength in strengths:
-            yield strength, np.where(self.order < strength, others, same)
+            among = self.order <= _EVERY_STRENGTH.index(strength)
+            yield strength, np.where(among, others, same)
 
 
 def _evaluate(
