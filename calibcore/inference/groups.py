@@ -217,13 +217,13 @@ class GroupGaps(Screen):
         same = self.beyond * self.gap > 0
         return self.off(level) & (self.beyond_adjusted < level) & same
 
-    def since(self, before: "GroupGaps", level: float = 0.05) -> "GroupGaps":
+    def since(self, before: "GroupGaps") -> "GroupGaps":
         """Return the same groups, with those that `before` calibration were off and still are."""
-        return replace(self, remains=before.off(level) & most_left(before.gap, self.gap))
+        return replace(self, remains=before.off() & most_left(before.gap, self.gap))
 
-    def worst(self, level: float = 0.05) -> int | None:
+    def worst(self) -> int | None:
         """Return the group that is off the most, of all groupings; None where none is off."""
-        off = self.off(level)
+        off = self.off()
         return int(np.argmax(np.where(off, np.abs(self.gap), -1.0))) if off.any() else None
 
 

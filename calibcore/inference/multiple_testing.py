@@ -106,10 +106,10 @@ class ClassScreen(Screen):
         """The classes, worst first: those of `off`, then by p-value, KS error and index."""
         return np.lexsort((-self.ks_error, self.adjusted, ~self.off()))
 
-    def since(self, before: "ClassScreen", level: float = 0.05) -> "ClassScreen":
+    def since(self, before: "ClassScreen") -> "ClassScreen":
         """Return the same classes, with those that `before` calibration were off and still are."""
         left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
-        return replace(self, remains=before.off(level) & left)
+        return replace(self, remains=before.off() & left)
 
 
 def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
