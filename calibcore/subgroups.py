@@ -113,7 +113,7 @@ class SubgroupScreen(Screen):
         left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
         return replace(self, remains=before.off() & left)
 
-    def order(self) -> Places:
+    def order(self, level: float = 0.05) -> Places:
         """List the subgroups that have rows, worst first.
 
         Notes
@@ -122,7 +122,7 @@ class SubgroupScreen(Screen):
         largest `distance` first. So a small subgroup, far off by chance alone, cannot head the
         list.
         """
-        kind = np.where(self.off(), 0, np.where(self.rows >= self.least, 1, 2))
+        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
         places = np.lexsort((-np.nan_to_num(self.distance), kind))
         return places[self.rows[places] > 0]
 

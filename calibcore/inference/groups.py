@@ -221,9 +221,9 @@ class GroupGaps(Screen):
         """Return the same groups, with those that `before` calibration were off and still are."""
         return replace(self, remains=before.off() & most_left(before.gap, self.gap))
 
-    def worst(self) -> int | None:
+    def worst(self, level: float = 0.05) -> int | None:
         """Return the group that is off the most, of all groupings; None where none is off."""
-        off = self.off()
+        off = self.off(level)
         return int(np.argmax(np.where(off, np.abs(self.gap), -1.0))) if off.any() else None
 
 
