@@ -1,9 +1,10 @@
-"""How long a user waits after an upload: ``python -m benchmarks.waits [large]``.
+"""How long a user waits after an upload: ``python -m benchmarks.waits [large|together]``.
 
 Each file is opened on Overview by a real browser on a real server, once the bytes are there; a file
 with a hundred classes then has every calibrator compared. docs/speed.md gets the seconds to the
 verdict, to the first picture, and until the page is at rest with every interval of its list. With
 ``large``: two files of ten million numbers, and the most memory that the server took meanwhile.
+With ``together``: what it takes while ten tabs show a million scores each, and one ten million.
 """
 
 import re
@@ -36,9 +37,9 @@ LONG_MS = 600_000
 _UPLOADED = re.compile("/_stcore/upload_file/")
 
 
-def scores(path: Path, n_rows: int) -> None:
+def scores(path: Path, n_rows: int, *, seed: int = 0) -> None:
     """Write scores of one event."""
-    events = draw_events(n_rows)
+    events = draw_events(n_rows, seed=seed)
     table = {"confidence": events.scores, "correct": events.hits.astype(bool)}
     write_table(pa.table(table), path)
 
@@ -168,10 +169,38 @@ def large(folder: Path) -> None:
     replace("waits-large", "\n".join([*lines, ""]), SPEED)
 
 
+N_TABS = 10
+
+
+def together(folder: Path) -> None:
+    """Open ten files of a million scores and one of ten million: what the server takes."""
+    path, n_bytes = folder / "scores.parquet", 0
+    with running_dashboard() as address, browsing() as browser:
+        open_page(browser, address).close()
+        server = server_of(address)
+        before = resident(server)
+        with highest(partial(resident, server), 0.1) as most:
+            for seed in range(N_TABS):
+                scores(path, 1_000_000, seed=seed)
+                waits(browser, address, path)
+                n_bytes += path.stat().st_size
+                print(seed, f"{resident(server) / 1e6:,.0f} MB", file=sys.stderr, flush=True)
+            scores(path, 10_000_000)
+            waits(browser, address, path, COUNT)
+            n_bytes += path.stat().st_size
+        after = resident(server)
+    text = (
+        f"Ten tabs with a million scores each and one with ten million, whose files have"
+        f" {n_bytes / 1e6:,.0f} MB: the server took {before / 1e6:,.0f} MB before,"
+        f" {most[0] / 1e6:,.0f} MB at most and {after / 1e6:,.0f} MB when all were at rest."
+    )
+    replace("waits-together", f"{text}\n", SPEED)
+
+
 def main() -> None:
-    """Time the small files or the large ones."""
+    """Time the small files or the large ones, or open several together."""
     with tempfile.TemporaryDirectory() as folder:
-        (large if sys.argv[1:] == ["large"] else small)(Path(folder))
+        {"large": large, "together": together}.get("".join(sys.argv[1:]), small)(Path(folder))
 
 
 if __name__ == "__main__":
