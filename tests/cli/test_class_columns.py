@@ -20,6 +20,7 @@ from dashboard.class_columns import ClassColumns
 from dashboard.counting import Columns, summarise
 from dashboard.summary_file import read_summaries
 from tests.cli.conftest import run
+from tests.marks import first_and_long
 
 N, NAMES = 4000, ("cat", "dog", "owl", "elk")
 
@@ -153,7 +154,7 @@ def applied(file: CalibratorFile, rows: LogitSet) -> np.ndarray:
 
 
 @pytest.mark.parametrize("key", ["temperature", "vector", "dirichlet.penalty=l2"])
-@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("processes", first_and_long(["2", "1"]))
 def test_a_smooth_map_is_fitted_by_passes_over_the_files(
     logs: Path, rows: LogitSet, tmp_path: Path, key: str, processes: str
 ) -> None:

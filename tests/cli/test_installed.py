@@ -136,8 +136,8 @@ def test_every_example_of_the_help_runs(
 def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_path: Path) -> None:
     for seed, (name, shift) in enumerate({"audited": 0.0, "like": 0.0, "drifted": -0.8}.items()):
         rng = np.random.default_rng(seed)
-        odds = rng.normal(-1, 1.2, 2000)
-        happened = rng.random(2000) < 1 / (1 + np.exp(-odds - shift))
+        odds = rng.normal(-1, 1.2, 1000)
+        happened = rng.random(1000) < 1 / (1 + np.exp(-odds - shift))
         risk = (1 / (1 + np.exp(-odds))).round(2)
         table = {"risk": risk, "readmitted": np.where(happened, "Yes", "No")}
         pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)

@@ -22,6 +22,7 @@ from calibcore.reliability import (
     spline_null_band,
 )
 from tests import reference_belt as slow
+from tests.marks import first_and_long
 
 RNG = np.random.default_rng(36)
 N, OF = 240, 40
@@ -112,7 +113,7 @@ def test_bands_of_one_score_by_hand() -> None:
     assert smooth.confidence.lower[256] == pytest.approx(hits.mean() - half, abs=0.06 * half)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_and_long(KINDS))
 def test_bands_and_belt_hold_of_calibrated_rows(kind: str) -> None:
     """As docs/validation.md says of 400 sets."""
     sets = [in_curves((kind, seed)) for seed in range(40)]
