@@ -644,7 +644,7 @@ def compare_pairs(
         wanted = f"the {reference.n_samples:,} of the reference"
         raise CalibrationInputError("new", f"{new.n_samples:,} rows", wanted)
     rng = np.random.default_rng(seed)
-    measures, was, now = measured(_counted(reference), _counted(new), rule)
+    measures, was, now = measured(tally_of(reference), tally_of(new), rule)
     pairs = _Pairs.of(reference, new, rng)
     alike, own = (
         np.concatenate([pairs.changes(measures, *weights) for weights in drawn])
@@ -656,17 +656,13 @@ def compare_pairs(
     expected, beyond = np.full((2, was.size), np.nan)
     if n_changed:
         turned = like(EventScores(reference.scores, new.hits, reference.rest), reference)
-        expected = values_of(measures, _counted(turned))
+        expected = values_of(measures, tally_of(turned))
         beyond = _beyond(_Pairs.of(turned, new, rng), measures, draws, rng)
     changes = Changes(measures, was, now, draws, expected, beyond)
     n_rows = new.n_samples
     return BatchComparison(
         changes.rows(), n_rows, n_rows, size, changes.power(size), n_changed, rule
     )
-
-
-def _counted(event: EventScores) -> Tally:
-    return tally_of(event)
 
 
 def _beyond(
