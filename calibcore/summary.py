@@ -24,6 +24,7 @@ from calibcore.ordering import tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.splits import Split
+from calibcore.strips import row_strips
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from calibcore.verdict import mean_gap_of
@@ -606,9 +607,12 @@ class GridCounts:
         """
         given, hits = validation.scores_and_hits(scores, outcomes)
         each = None if times is None else _whole(times, "times", given.size).astype(np.float64)
-        sides = given, 1 - given
-        hit_nats, miss_nats = (-np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in sides)
-        place = _places(given, miss_nats - hit_nats)
+        place, nats = np.empty(given.size, dtype=np.int64), np.empty(given.size)
+        for rows in row_strips(given.size, 4):  # of numbers that stay in a processor's cache
+            sides = given[rows], 1 - given[rows]
+            hit_nats, miss_nats = (-np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in sides)
+            place[rows] = _places(given[rows], miss_nats - hit_nats)
+            nats[rows] = np.where(hits[rows], hit_nats, miss_nats)
         first = int(place.min())
         place -= first
         n_cells = int(place.max()) + 1
@@ -620,12 +624,12 @@ class GridCounts:
         counts = np.bincount(kind, each, minlength=2 * n_cells).reshape(-1, 2)
         totals = np.bincount(kind, weighed(given), minlength=2 * n_cells).reshape(-1, 2)
         sums = self._sums[:, first : first + n_cells]
-        sums[0] += counts.sum(axis=1)
+        sums[0] += counts[:, 0] + counts[:, 1]  # which sums along two numbers do slowly
         sums[1] += counts[:, 1]
-        sums[2] += totals.sum(axis=1)
+        sums[2] += totals[:, 0] + totals[:, 1]
         sums[3] += totals[:, 1]
         sums[4] += np.bincount(place, weighed(np.square(given - hits)))
-        sums[5] += np.bincount(place, weighed(np.where(hits, hit_nats, miss_nats)))
+        sums[5] += np.bincount(place, weighed(nats))
 
     @property
     def summary(self) -> Summary:
