@@ -14,12 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from calibcore.calibrators.base import FittedMap, FittedScoreMap, Progress, part_of
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
-from calibcore.counted import CountedScores, dealt
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
@@ -33,7 +30,7 @@ from calibcore.metrics import METRICS, Measure, Options
 from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
-from calibcore.splits import AnySplit, Split, cross_split
+from calibcore.splits import AnySplit, Split, usual_split
 from calibcore.tables import rows_of
 from calibcore.verdict import Verdict, verdict_of
 from calibcore.weights import SampleWeight
@@ -571,14 +568,7 @@ def _split_of(data: object, columns: Mapping[str, Any], seed: int) -> AnySplit:
                     field, "some beside a split", "none: its sets have them"
                 )
         return data
-    rows = rows_of(data, **columns)
-    n_folds = min(5, rows.n_samples)
-    if rows.clusters is not None:
-        n_folds = min(n_folds, np.unique(rows.clusters).size)
-    if isinstance(rows, CountedScores):
-        cells, fold = dealt(rows, n_folds=n_folds, seed=seed)
-        return Split(cells, cells, fold=fold)
-    return cross_split(rows, n_folds=n_folds, seed=seed)
+    return usual_split(rows_of(data, **columns), seed=seed)
 
 
 def _named(key: str) -> Calibrator:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.counted import CountedScores, dealt
 from calibcore.data import LogitSet, Rows, SomeRows
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
@@ -172,6 +173,30 @@ def cross_split(rows: SomeRows, *, n_folds: int = 5, seed: int = 0) -> Split[Som
     (4, False)
     """
     return Split(rows, rows, fold=deal_folds(rows, n_folds=n_folds, seed=seed))
+
+
+N_FOLDS = 5
+"""Folds of rows of one set, where nobody asks for another number."""
+
+
+def usual_split(rows: Rows, *, seed: int = 0) -> AnySplit:
+    """Use every row of one set to fit and to evaluate, by `usual_folds`.
+
+    Counted rows are dealt within their cells. Raises `CalibrationInputError` for one row.
+    """
+    if isinstance(rows, CountedScores):
+        cells, fold = dealt(rows, n_folds=min(N_FOLDS, rows.n_samples), seed=seed)
+        return Split(cells, cells, fold=fold)
+    return Split(rows, rows, fold=usual_folds(rows, seed=seed))
+
+
+def usual_folds(rows: Rows, *, seed: int = 0) -> Folds:
+    """Deal rows to `N_FOLDS` folds, or to as many as there are rows or clusters.
+
+    Raises `CalibrationInputError` for one row, or one cluster.
+    """
+    units = rows.n_samples if rows.clusters is None else np.unique(rows.clusters).size
+    return deal_folds(rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
 
 
 def deal_folds(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Folds:

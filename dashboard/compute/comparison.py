@@ -29,7 +29,7 @@ from calibcore.events import OneClass, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options
-from calibcore.splits import Folds, deal_folds
+from calibcore.splits import N_FOLDS, Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import MOST_RESULTS, is_known, key_of, once
 from dashboard.compute.fits import (
@@ -54,7 +54,6 @@ from dashboard.compute.subgroups import most_telling
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.document.blocks import Sentences
 from dashboard.readers import Upload
-from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, USUAL, Settings, method_by_key, method_of, options_of
 from dashboard.texts import comparison as words

@@ -13,7 +13,7 @@ from calibcore.calibrators.base import FittedMap, Progress, part_of
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit, fit_folds, prepare
-from calibcore.splits import Folds
+from calibcore.splits import N_FOLDS, Folds
 from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
 from dashboard.compute.processes import (
     FitJob,
@@ -25,7 +25,6 @@ from dashboard.compute.processes import (
 )
 from dashboard.compute.split import evaluated_rows, evaluated_split, restated_split, whole_split
 from dashboard.readers import Upload
-from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.counted import CountedScores, dealt
+from calibcore.counted import CountedScores
 from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
-from calibcore.splits import AnySplit, Split, calibration_rows, cross_split, split_rows
+from calibcore.splits import AnySplit, Split, calibration_rows, split_rows, usual_split
 from calibcore.summary import AnySummary
 from dashboard.readers.preview import preview_of_arrays, which_outcome
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
@@ -29,9 +29,6 @@ from dashboard.readers.records import (
     ValuesKind,
 )
 from dashboard.readers.refusal import FileError
-
-N_FOLDS = 5
-"""Folds of one set that is cross-fitted; fewer where it has fewer rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +135,11 @@ class Upload(FileSentences):
         try:
             if self.calibration is not None and self.test is not None:
                 return Split(self.calibration, self.test)
-            if isinstance(self.rows, CountedScores):
-                cells, fold = dealt(self.rows, n_folds=min(N_FOLDS, self.rows.n_samples), seed=seed)
-                return Split(cells, cells, fold=fold)
-            if self.rows is not None and calibration_share is not None:
+            counted = isinstance(self.rows, CountedScores)
+            if self.rows is not None and calibration_share is not None and not counted:
                 return split_rows(self.rows, calibration_share=calibration_share, seed=seed)
             if self.rows is not None:
-                clusters = self.rows.clusters
-                units = self.rows.n_samples if clusters is None else np.unique(clusters).size
-                return cross_split(self.rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
+                return usual_split(self.rows, seed=seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
         raise self.lacks

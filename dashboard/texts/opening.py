@@ -6,11 +6,11 @@ import numpy as np
 
 from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet, Rows
+from calibcore.splits import N_FOLDS
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.limits import MAX_UPLOAD, megabytes
 from dashboard.readers.records import ColumnRole
 from dashboard.readers.refusal import visible
-from dashboard.readers.upload import N_FOLDS
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.subgroups import period_name
 

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from calibcore.auditing import audit, audit_fitted, rebin
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
-from calibcore.splits import Split, cross_split, deal_folds
+from calibcore.splits import N_FOLDS, Split, cross_split, deal_folds, usual_folds, usual_split
 
 
 @pytest.fixture
@@ -101,3 +101,19 @@ def test_folds_that_do_not_fit_are_refused(rows: LogitSet, fold: list[float]) ->
     wrong: NDArray[np.intp] = np.asarray(fold)
     with pytest.raises(CalibrationInputError, match="fold"):
         Split(rows, rows, fold=wrong)
+
+
+@pytest.mark.parametrize(("n_clusters", "n_folds"), [(None, N_FOLDS), (40, N_FOLDS), (3, 3)])
+def test_there_are_no_more_folds_than_clusters(n_clusters: int | None, n_folds: int) -> None:
+    scores = np.linspace(0.1, 0.9, 40)
+    rows = EventScores(scores, np.arange(40) % 2)
+    if n_clusters is not None:
+        rows = with_design(rows, clusters=np.arange(40) % n_clusters)
+    assert np.unique(usual_folds(rows)).size == n_folds
+    assert np.unique(usual_split(rows, seed=1).fold).size == n_folds
+
+
+def test_rows_of_two_are_two_folds_and_one_row_or_cluster_is_none() -> None:
+    assert usual_folds(EventScores([0.1, 0.9], [0, 1])).tolist() in ([0, 1], [1, 0])
+    with pytest.raises(CalibrationInputError, match="1 row"):
+        usual_folds(EventScores([0.1], [0]))

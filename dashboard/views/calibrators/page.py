@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.comparison import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
+from calibcore.splits import N_FOLDS
 from dashboard.compute import comparison
 from dashboard.compute.comparison import (
     ComparisonResults,
@@ -23,7 +24,6 @@ from dashboard.compute.comparison import (
 from dashboard.compute.processes import MOST_RESTARTS
 from dashboard.compute.split import subgroupings_for
 from dashboard.document.blocks import Cell, Row, Table
-from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import comparison_csv, comparison_table, measures_shown

@@ -22,14 +22,13 @@ from calibcore.selective import (
     out_of_fold_accuracy,
     risk_coverage,
 )
-from calibcore.splits import deal_folds
+from calibcore.splits import usual_folds
 from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.split import of_evaluated, subgrouping_of, ways
 from dashboard.compute.subgroups import find_groups, looks_like_ids, most_telling
 from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, Table
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
-from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.texts import verdict
 from dashboard.texts.classes import shortened
@@ -190,8 +189,7 @@ def accuracy_elsewhere(
     key = key_of(scene.upload, scene.settings), scene.chosen, side, wanted
 
     def make() -> OutOfFoldAccuracy:
-        n_folds = min(N_FOLDS, event.n_samples)
-        fold = deal_folds(event, n_folds=n_folds, seed=scene.settings.seed)
+        fold = usual_folds(event, seed=scene.settings.seed)
         return out_of_fold_accuracy(event, wanted, fold)
 
     return once("held accuracies", key, make)

@@ -10,13 +10,13 @@ from calibcore.fitting import check_pooled
 from calibcore.inference import Plan
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.models import Resplits, TableCell, pooled, resplit, table_cell
+from calibcore.splits import N_FOLDS
 from dashboard.compute.cache import is_known, key_of, once, once_going_on
 from dashboard.compute.comparison import settings_of
 from dashboard.compute.fits import fitted_in_folds, fitted_whole, is_fitted, seconds_per_logit
 from dashboard.compute.split import whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import Upload
-from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, ChosenEvent, Settings, method_by_key
 
