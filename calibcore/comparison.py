@@ -10,6 +10,7 @@ from calibcore.counted import mean_loss, weighted
 from calibcore.data import Rows
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Interval, SideRows
+from calibcore.inference.intervals import Z_95
 from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
@@ -193,14 +194,11 @@ def lead(first: Floats, second: Floats, n_folds: int, rows: Rows | None = None) 
     """
     middle, error = mean_loss(first - second, rows)
     spread = error * math.sqrt(1 + n_folds / (n_folds - 1))
-    return Interval(middle - _Z * spread, middle + _Z * spread)
+    return Interval(middle - Z_95 * spread, middle + Z_95 * spread)
 
 
 _ENDLESS = -math.log(PROBABILITY_FLOOR) - 1e-6
 """Nats of a row whose outcome was given a probability of 0."""
-
-_Z = 1.959963984540054
-"""Standard deviations within which a normal variable is in 95% of cases."""
 
 
 @dataclass(frozen=True)

@@ -222,20 +222,22 @@ Keep = Callable[[str, int, Callable[[], LearningPoint]], LearningPoint]
 """Given a calibrator's key, a size and what makes the point: the point, kept or made."""
 
 
-def learning_sizes(rows: Rows, *, n_sizes: int = 7) -> tuple[int, ...]:
+_N_SIZES = 7
+
+
+def learning_sizes(rows: Rows) -> tuple[int, ...]:
     """Choose sizes of calibration sets, evenly spaced in their logarithm.
 
-    ``rows``: the whole calibration set. ``n_sizes``: how many, at least 2.
+    ``rows``: the whole calibration set.
 
     From 50 rows, or two a class if that is more, to all rows; rounded to two digits. Where the
     whole set is no larger than the smallest of these, that alone.
     """
-    n_sizes = validation.whole_number(n_sizes, "n_sizes", least=2)
     n_classes = rows.n_classes if isinstance(rows, LogitSet) else 2
     least, most = max(FEWEST, A_CLASS * n_classes), rows.n_samples
     if least >= most:
         return (most,)
-    between = [int(float(f"{size:.2g}")) for size in np.geomspace(least, most, n_sizes)[1:-1]]
+    between = [int(float(f"{size:.2g}")) for size in np.geomspace(least, most, _N_SIZES)[1:-1]]
     return tuple(sorted({least, *(size for size in between if least < size < most), most}))
 
 

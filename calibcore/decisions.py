@@ -11,14 +11,11 @@ from calibcore.counted import CountedScores, mean_loss, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
-from calibcore.inference.intervals import Interval, share_interval
+from calibcore.inference.intervals import Z_95, Interval, share_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from calibcore.weights import OrderedDesign, sampling_weights, shares_of
-
-_Z = 1.959963984540054
-"""Standard deviations within which a normal variable is in 95% of cases."""
 
 LEVEL = 0.95
 """Of every interval here."""
@@ -447,7 +444,9 @@ def decision_curve(
     spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
     if counted.design is not None:
         spread = _spread_of_units(counted.design, at, every > 0, of_rows)
-    return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+    return DecisionCurve(
+        at, model, every, gain - Z_95 * spread, gain + Z_95 * spread, events / n_rows
+    )
 
 
 def benefit_change(
@@ -474,7 +473,7 @@ def benefit_change(
     old, new = (weighted(event)[0] for event in (before, after))
     calls = (new.scores >= at).astype(np.float64) - (old.scores >= at)
     middle, error = mean_loss(calls * np.where(old.hits > 0, 1.0, -at / (1 - at)), before)
-    return middle, Interval(middle - _Z * error, middle + _Z * error)
+    return middle, Interval(middle - Z_95 * error, middle + Z_95 * error)
 
 
 def _spread_of_units(
@@ -489,7 +488,7 @@ def _spread_of_units(
     n_rows, n_units, errors = design.scores.size, design.n_units, np.empty(at.size)
     times = math.sqrt(n_rows / max(n_rows - 1, 1))
     if design.clusters is not None:
-        times = float(stdtrit(n_units - 1, (1 + LEVEL) / 2)) / _Z
+        times = float(stdtrit(n_units - 1, (1 + LEVEL) / 2)) / Z_95
     for k, cutoff in enumerate(at.tolist()):
         called, worth = (
             design.scores >= cutoff,

@@ -12,7 +12,7 @@ from calibcore.counted import CountedScores
 from calibcore.data import EventScores, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
-from calibcore.inference.intervals import Interval
+from calibcore.inference.intervals import Z_95, Interval
 from calibcore.results import result_class
 from calibcore.splits import AnySplit, Split
 from calibcore.validation import Floats
@@ -170,7 +170,7 @@ def prevalence_interval(
     return Interval(low, high)
 
 
-_NEAR = 1.959963984540054**2 / 2
+_NEAR = Z_95**2 / 2
 _LEAST = 1e-12
 
 

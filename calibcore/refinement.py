@@ -22,6 +22,7 @@ from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import fold_maps
 from calibcore.inference import Interval
+from calibcore.inference.intervals import Z_95
 from calibcore.metrics import METRICS, EventMeasure, RowMeasure, brier, event_brier, event_nll, nll
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
@@ -30,9 +31,6 @@ from calibcore.validation import Floats
 from calibcore.weights import mean_error, row_mean, shares_of, weights_named
 
 Loss = Literal["nll", "brier"]
-
-_WIDTH = 1.959963984540054
-"""Standard errors on each side of a 95% interval."""
 
 OF_EVENTS: Mapping[str, ScoreMap] = {
     "platt": PlattScaling(smoothed_targets=True),
@@ -220,7 +218,7 @@ def error_parts(
         row_mean(np.where(lowered * side == sign, gains, 0.0), rows.weights) for sign in (1, -1)
     )
     weights = None if rows.weights is None else shares_of(rows.weights.values)
-    return ErrorParts(over, under, _WIDTH * mean_error(gains, weights, rows.clusters), best)
+    return ErrorParts(over, under, Z_95 * mean_error(gains, weights, rows.clusters), best)
 
 
 def _scores(rows: Rows) -> Floats:
@@ -252,7 +250,7 @@ def _calibrated(calibrator: ScoreMap | VectorMap, rows: Rows, folds: Folds, key:
 def _interval(rows: Rows, losses: Floats) -> Interval:
     """Return the interval of a mean over the rows, not below 0."""
     middle, error = mean_loss(losses, rows)
-    return Interval(max(middle - _WIDTH * error, 0.0), middle + _WIDTH * error)
+    return Interval(max(middle - Z_95 * error, 0.0), middle + Z_95 * error)
 
 
 def _calibration_interval(rows: Rows, removed: Floats, expected: Floats) -> Interval:
@@ -263,9 +261,9 @@ def _calibration_interval(rows: Rows, removed: Floats, expected: Floats) -> Inte
     """
     middle, error = mean_loss(removed, rows)
     mean = mean_loss(expected, rows)[0]
-    seen, half = max(middle, 0.0), (_WIDTH * error) ** 2 / mean / 2 if mean else 0.0
+    seen, half = max(middle, 0.0), (Z_95 * error) ** 2 / mean / 2 if mean else 0.0
     high = seen + half + math.sqrt(half * (2 * seen + half))  # c - z sqrt(c error^2 / mean) = seen
-    return Interval(max(middle - _WIDTH * error, 0.0), max(high, middle + _WIDTH * error))
+    return Interval(max(middle - Z_95 * error, 0.0), max(high, middle + Z_95 * error))
 
 
 def _expected_gain(rows: Rows, after: Floats, loss: Loss) -> Floats:

@@ -11,6 +11,7 @@ from calibcore.cumulative import CumulativeCurves
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import (
+    Z_95,
     DistanceEstimate,
     Interval,
     Mark,
@@ -89,9 +90,6 @@ class Plan:
 
 _UPPER_95 = 1.6448536269514722
 """Standard deviations that a normal variable exceeds in 5% of cases."""
-
-_CENTRAL_95 = 1.959963984540054
-"""Standard deviations within which a normal variable is in 95% of cases."""
 
 _ALIKE = 1e-4
 """Share by which the same labels may differ: rounding, and what rough kernel measures are off."""
@@ -280,7 +278,7 @@ def _mean_of(
             mean + _UPPER_95 * deviation,
             math.nan,
             mean - _UPPER_95 * deviation,
-            (mean - _CENTRAL_95 * deviation, mean + _CENTRAL_95 * deviation),
+            (mean - Z_95 * deviation, mean + Z_95 * deviation),
         ),
         draws=draws,
     )

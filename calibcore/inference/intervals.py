@@ -11,6 +11,9 @@ from calibcore.reliability import binomial_interval
 from calibcore.tally import Tally, count_totals, hit_totals
 from calibcore.validation import Floats
 
+Z_95 = 1.959963984540054
+"""Standard deviations on either side of a normal mean that hold 95%."""
+
 Mark = Literal["better", "no evidence", "worse", "not comparable", "moved"]
 
 

@@ -1,4 +1,4 @@
-"""Measures that are means over the rows, row by row: seen, and expected of true probabilities."""
+"""What a measure is: its declaration by kind, and what each row adds to one that is a mean."""
 
 import math
 from collections.abc import Callable

@@ -15,6 +15,7 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
 from dashboard.logs import LOG
+from dashboard.many_rows import counted
 from dashboard.readers import FileError, ParsedFile, ReadingOptions, Upload, parse, understand
 from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Body, Column, RawEvent, RawSet, Role
@@ -22,7 +23,7 @@ from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.together import sheets_of, ways_of
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.summaries import added_up, counted
+from dashboard.summaries import added_up
 from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_sentence
 
 MOST_FILES = 8

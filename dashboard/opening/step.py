@@ -14,6 +14,7 @@ from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
 from dashboard.document.blocks import Table, plain_rows
+from dashboard.many_rows import ask_of_many
 from dashboard.opening import choices, roles
 from dashboard.readers import FileError, ReadingOptions, Upload
 from dashboard.readers.preview import preview_of
@@ -22,7 +23,6 @@ from dashboard.readers.recognition.refused import usable_rows
 from dashboard.readers.records import Arrays, Contents, FileTable, Preview, cell_of
 from dashboard.readers.refusal import Question, visible
 from dashboard.samples import Sample
-from dashboard.summaries import ask_of_many
 from dashboard.take_home import page as take_home
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words

@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import EventScores, LogitSet, counted, ks_error
 from calibcore.summary import GroupedSummary, Summary
-from dashboard import summaries
+from dashboard import many_rows
 from dashboard.app import PAGES
+from dashboard.many_rows import ask_of_many
 from dashboard.readers import FileError, read
 from dashboard.readers.upload import Upload
-from dashboard.summaries import ask_of_many
 from dashboard.texts import opening as words
 from tests.app.pages import MARKUP, bodies, charts, open_upload, text_of, tile
 
@@ -44,8 +44,8 @@ def parquet(table: pd.DataFrame) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaries, "MANY_ROWS", N)
-    monkeypatch.setattr(summaries, "_AT_ONCE", N // 5 + 1)
+    monkeypatch.setattr(many_rows, "MANY_ROWS", N)
+    monkeypatch.setattr(many_rows, "_AT_ONCE", N // 5 + 1)
 
 
 def click(page: AppTest, label: str) -> AppTest:
@@ -93,7 +93,7 @@ def opened(table: pd.DataFrame, **options: Any) -> Upload:
 
 def test_what_is_counted_is_the_event_of_the_rows_by_group() -> None:
     table = frame()
-    upload = summaries.counted(opened(table))
+    upload = many_rows.counted(opened(table))
     assert upload.summary is not None
     whole = Summary.of(table["risk"], table["readmitted"] == "yes")
     for name in ("scores", "rows", "events"):
@@ -108,7 +108,7 @@ def test_what_is_counted_is_the_event_of_the_rows_by_group() -> None:
 
 def test_confidences_are_counted_as_what_is_right() -> None:
     table = pd.DataFrame({"confidence": frame()["risk"], "correct": frame()["readmitted"] == "yes"})
-    upload = summaries.counted(opened(table))
+    upload = many_rows.counted(opened(table))
     assert isinstance(opened(table).rows, EventScores)
     assert upload.counted_event == ("correct", ("0", "1"))
     assert upload.summary is not None
@@ -126,11 +126,11 @@ def test_one_is_not_asked_where_rows_are_few_or_are_more_than_a_score_and_an_out
     assert isinstance(opened(three).rows, LogitSet)
     assert ask_of_many(opened(three)) is None
     with pytest.raises(FileError, match="one score and one outcome in each row"):
-        summaries.counted(opened(three))
+        many_rows.counted(opened(three))
 
 
 def test_columns_of_many_groups_are_left_out() -> None:
     table = frame().assign(
         ward=[f"w{k % 15}" for k in range(N)], city=[f"c{k % 30}" for k in range(N)]
     )
-    assert [*summaries.counted_columns(opened(table))] == ["region", "ward"]
+    assert [*many_rows.counted_columns(opened(table))] == ["region", "ward"]

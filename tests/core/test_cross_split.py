@@ -110,7 +110,9 @@ def test_there_are_no_more_folds_than_clusters(n_clusters: int | None, n_folds: 
     if n_clusters is not None:
         rows = with_design(rows, clusters=np.arange(40) % n_clusters)
     assert np.unique(usual_folds(rows)).size == n_folds
-    assert np.unique(usual_split(rows, seed=1).fold).size == n_folds
+    fold = usual_split(rows, seed=1).fold
+    assert fold is not None
+    assert np.unique(fold).size == n_folds
 
 
 def test_rows_of_two_are_two_folds_and_one_row_or_cluster_is_none() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from calibcore.calibrators import PlattScaling
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, at_cutoff, cutoff_of_costs, mean_cost
+from calibcore.inference.intervals import Z_95
 from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.figures import Palette
@@ -44,9 +45,6 @@ CUTOFFS = np.arange(1, 100) / 100
 STAGES = {"before": "Before calibration", "after": "Before and after"}
 
 COUNTED = ("needed<br>visits", "unnecessary<br>visits", "missed")
-
-Z = 1.959963984540054
-"""Standard deviations within which a normal variable is in 95% of cases."""
 
 
 # What is found ------------------------------------------------------------------------------
@@ -88,12 +86,12 @@ class Result:
     @property
     def low(self) -> float:
         """Lower end of the 95% interval of ``more``."""
-        return self.more - Z * self.error
+        return self.more - Z_95 * self.error
 
     @property
     def high(self) -> float:
         """Upper end."""
-        return self.more + Z * self.error
+        return self.more + Z_95 * self.error
 
 
 @cache

@@ -48,7 +48,7 @@ def show(scene: Scene) -> None:
     _show_fit(scene)
     with st.expander("How to read these graphs"):
         st.markdown(words.how_to_read(expert=scene.expert))
-        terms.show_terms(TERMS)
+        terms.show_terms()
     headline.show_next(scene, first)
 
 
