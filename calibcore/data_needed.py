@@ -15,7 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import measure_side, side_of
 from calibcore.events import Event
 from calibcore.fitting import check_pooled, fit, prepare
-from calibcore.metrics import METRICS, Measure, Options
+from calibcore.metrics import Measure, Options, measure_by_key
 from calibcore.results import find, result_class
 from calibcore.splits import AnySplit, calibration_rows
 from calibcore.validation import Floats
@@ -32,9 +32,7 @@ ENOUGH = 0.9
 _RESAMPLES, _SEED = 400, 0
 """Of the draws, for the interval of the rows that are enough."""
 
-MEASURES: tuple[Measure, ...] = tuple(
-    next(measure for measure in METRICS if measure.key == key) for key in LEARNED
-)
+MEASURES: tuple[Measure, ...] = tuple(measure_by_key(key) for key in LEARNED)
 """The same, as `calibcore.metrics` describes them."""
 
 

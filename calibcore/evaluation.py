@@ -29,6 +29,7 @@ from calibcore.metrics import (
     Options,
     RowMeasure,
     changed_decisions,
+    measure_by_key,
 )
 from calibcore.reliability import (
     BinnedReliability,
@@ -359,17 +360,13 @@ class BeforeAfter:
         return [Comparison(*row) for row in zip(measures, was, now, strict=True)]
 
 
-def _measure_of(key: str) -> Measure:
-    return next(measure for measure in METRICS if measure.key == key)
-
-
 def _by_key(measure: Measure) -> tuple[Any, ...]:
     """Return how a measure is pickled and copied: those of `METRICS`, which hold functions, by key.
 
     So results can be sent to another process, and a copy of one has the same measures.
     """
     if any(measure is one for one in METRICS):
-        return _measure_of, (measure.key,)
+        return measure_by_key, (measure.key,)
     reduced: tuple[Any, ...] = object.__reduce_ex__(measure, 4)  # type: ignore[assignment]
     return reduced
 

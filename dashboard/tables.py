@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from calibcore.comparison import Contestant, EvaluatedOn, Standing, can_rank, penalty, sides_shown
 from calibcore.evaluation import SetResult
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import METRICS, Measure, measure_by_key
 from dashboard.document.blocks import Cell, Place, Row, Table
 from dashboard.texts.classes import shortened
 from dashboard.texts.comparison import ADVISED, PAST_HALF, crosses_half
@@ -27,7 +27,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 
 def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]:
     """List the measures of the table: the one that decides, the chosen ones, accuracy."""
-    accuracy = next(measure for measure in METRICS if measure.key == "accuracy")
+    accuracy = measure_by_key("accuracy")
     chosen = (m for m in METRICS if m.key in keys and m.key not in {decides.key, accuracy.key})
     return tuple(dict.fromkeys((decides, *chosen, accuracy)))
 

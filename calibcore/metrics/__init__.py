@@ -125,6 +125,7 @@ from calibcore.metrics.remarks import entropy_is_nll, ks_is_mean_gap, mean_entro
 from calibcore.metrics.sweep import SWEEP_ECE, sweep_ece
 from calibcore.metrics.two_bin import AVERAGED_TWO_BIN, averaged_two_bin
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.results import find
 
 METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
     KS_ERROR,
@@ -183,6 +184,15 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
 )
 """Every measure, in the order of the tables."""
 
+
+def measure_by_key(key: str) -> EventMeasure | ClassMeasure:
+    """Return the one of `METRICS` that has a key.
+
+    Raises `CalibrationInputError` for a key that none has.
+    """
+    return find({one.key: one for one in METRICS}, key, "measure")
+
+
 __all__ = [
     "METRICS",
     "PROBABILITY_FLOOR",
@@ -235,6 +245,7 @@ __all__ = [
     "mean_entropy",
     "mean_gap",
     "mean_score",
+    "measure_by_key",
     "mmce",
     "net_overconfidence",
     "nll",

@@ -28,7 +28,7 @@ from calibcore.evaluation import Side, evaluate, side_of, sides_of
 from calibcore.events import OneClass, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.metrics import METRICS, EventMeasure, Measure, Options
+from calibcore.metrics import EventMeasure, Measure, Options, measure_by_key
 from calibcore.splits import N_FOLDS, Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import MOST_RESULTS, is_known, key_of, once
@@ -91,7 +91,7 @@ def group_of(scene: Scene, key: str) -> str | None:
 
 _CONTESTANTS = "contestants"
 
-_GAP, _RATE = (next(m for m in METRICS if m.key == key) for key in ("mean_gap", "hit_rate"))
+_GAP, _RATE = (measure_by_key(key) for key in ("mean_gap", "hit_rate"))
 
 _ROWS_WITH_CURVES = 100_000
 """Up to so many rows the fits of a comparison are kept with their curves, for the other pages."""
@@ -451,10 +451,10 @@ def _side(scene: Scene, contestant: Contestant, dealt: FoldPlan, evaluated_on: E
     return once("comparison sides", key, make, most=_OF_MANY_ROWS if few else MOST_RESULTS)
 
 
-_OF_ALL = tuple(next(m for m in METRICS if m.key == key) for key in ("nll", "accuracy"))
+_OF_ALL = tuple(measure_by_key(key) for key in ("nll", "accuracy"))
 """Measures of all classes, which an event does not decide."""
 
-RANKED_BY = next(m for m in METRICS if m.key == "event_nll")
+RANKED_BY = measure_by_key("event_nll")
 """Measure by which calibrators are ranked until another is chosen."""
 
 

@@ -20,7 +20,7 @@ from calibcore.calibrators import (
     ScoreMap,
 )
 from calibcore.comparison import Contestant, Standing
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import measure_by_key
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import forget
 from dashboard.compute.comparison import moves_mean
@@ -56,10 +56,6 @@ SAMPLE = "three_garments"
 NOTHING = method_name(NO_METHOD)
 COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 """Of a sample, whose rows have no further columns."""
-
-
-def named(key: str) -> Measure:
-    return next(measure for measure in METRICS if measure.key == key)
 
 
 def tables(page: AppTest, kind: str) -> list[str]:
@@ -165,7 +161,7 @@ def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
 
 def test_the_conclusion_holds_what_the_table_shows() -> None:
     page = open_page("calibrators", sample=SAMPLE)
-    rows, measure = method_rows(page), re.escape(spelled_out(named("event_nll").name))
+    rows, measure = method_rows(page), re.escape(spelled_out(measure_by_key("event_nll").name))
     (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
     result = re.fullmatch(
         rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+), ([\d.]+)% less\) in"
@@ -213,7 +209,7 @@ def test_the_headline_is_no_other_than_its_table() -> None:
     asked = "temperature,vector,one_vs_rest_histogram,one_vs_rest_isotonic"
     page = open_page("calibrators", sample=SAMPLE, by="ece", methods=asked)
     rows = {name: [plain(side) for side in row[0]] for name, row in method_rows(page).items()}
-    name, number = "Temperature scaling", spelled_out(named("ece").name)
+    name, number = "Temperature scaling", spelled_out(measure_by_key("ece").name)
     value, before = rows[name][0], rows[NOTHING][0]
     assert page.subheader[0].value == (
         f"Lowest {number} in cross-validation of those that keep predicted classes: {name},"
@@ -342,10 +338,10 @@ def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:
     result = audit(Split(fit, there), event=OneClass(1), calibrator=PlattScaling())
     standing = Standing.of(result.test, result.of_test)
     one = Contestant("platt", standing, standing)
-    assert moves_mean(one, named("event_nll"))
-    assert not moves_mean(one, named("nll"))
+    assert moves_mean(one, measure_by_key("event_nll"))
+    assert not moves_mean(one, measure_by_key("nll"))
     same = Standing.of(audit(Split(there, there), event=OneClass(1)).test, None)
-    assert not moves_mean(Contestant("platt", same, same), named("event_nll"))
+    assert not moves_mean(Contestant("platt", same, same), measure_by_key("event_nll"))
     # Of two scores Platt scaling keeps each one's frequency: 40% and 90%, 65% on average.
     assert words.moves_mean(one) == (
         "Not advised: Platt scaling moves the mean score away from the observed frequency (50.0%"
@@ -380,15 +376,15 @@ CALIBRATORS: dict[str, ScoreMap | None] = {
 
 
 def test_best_and_second_best_are_marked_and_equals_alike() -> None:
-    measures = measures_shown(MEASURES, named("event_brier"))
+    measures = measures_shown(MEASURES, measure_by_key("event_brier"))
     table = comparison_table(comparison_of(CALIBRATORS), measures)
-    assert table.columns[1] == named("event_brier").name
+    assert table.columns[1] == measure_by_key("event_brier").name
     assert table.columns[-2:] == ("Accuracy", "Predictions changed")
     places = [[row.cells[0].place, row.cells[0].below[-1].place] for row in table.rows]
     assert places[1][1] == "best"
     assert places[2] == places[3]
     assert [row[1] for row in places] == ["", "best", "second", "second"]
-    column = table.columns.index(named("nll").name) - 1
+    column = table.columns.index(measure_by_key("nll").name) - 1
     assert {row.cells[column].shown for row in table.rows} == {"\u2013"}
     assert {row.cells[-1].shown for row in table.rows} == {"0"}
     # Accuracy is the same everywhere, so nobody is best.
@@ -423,14 +419,18 @@ def test_fit_times_are_the_last_column_where_they_are_known() -> None:
 
 
 def test_measures_without_a_direction_mark_nobody() -> None:
-    table = comparison_table(comparison_of(CALIBRATORS), [named("mean_score")])
+    table = comparison_table(comparison_of(CALIBRATORS), [measure_by_key("mean_score")])
     means = [row.cells[0] for row in table.rows]
     assert {cell.place for one in means for cell in (one, *one.below)} == {""}
 
 
 def test_the_file_holds_every_digit_and_no_formula() -> None:
     compared = comparison_of(CALIBRATORS)
-    measures = [named("event_nll"), named("calibration_intercept"), named("nll")]
+    measures = [
+        measure_by_key("event_nll"),
+        measure_by_key("calibration_intercept"),
+        measure_by_key("nll"),
+    ]
     head, *rows = csv.reader(io.StringIO(comparison_csv(compared, measures), newline=""))
     assert head[:3] == [
         "Calibrator",

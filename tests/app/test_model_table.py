@@ -17,7 +17,7 @@ from calibcore.calibrators import (
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, WithinTopR
-from calibcore.metrics import METRICS
+from calibcore.metrics import measure_by_key
 from calibcore.models import resplit
 from dashboard.readers import read
 from dashboard.samples import samples
@@ -161,7 +161,7 @@ def test_files_of_other_rows_and_repeated_splits(rng: np.random.Generator) -> No
     assert not page.error
     rows = table(page)
     assert list(rows) == list(sizes)
-    nll = next(one for one in METRICS if one.key == "nll")
+    nll = measure_by_key("nll")
     for name, (every, share) in sizes.items():
         for cell, calibrator in zip(rows[name], (None, TemperatureScaling()), strict=True):
             result = resplit(

@@ -14,17 +14,13 @@ from calibcore.evaluation import side_of
 from calibcore.events import OneClass
 from calibcore.fitting import fit_folds, prepare
 from calibcore.inference import SideRows
-from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics import METRICS, EventMeasure, Options, RowMeasure, measure_by_key
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.splits import deal_folds
 from calibcore.tally import tally
 from calibcore.validation import Floats
 
 OPTIONS = Options()
-
-
-def named(key: str) -> Measure:
-    return next(measure for measure in METRICS if measure.key == key)
 
 
 def never(_key: str) -> bool:
@@ -51,7 +47,7 @@ def test_their_mean_is_the_measure(rng: np.random.Generator) -> None:
         better = -1 if measure.better == "higher" else 1
         assert better * losses.mean() == pytest.approx(value, rel=1e-12), measure.key
     assert result >= 5
-    assert row_losses(named("nll"), SideRows(side.event)) is None
+    assert row_losses(measure_by_key("nll"), SideRows(side.event)) is None
 
 
 def test_a_lead_by_hand() -> None:
@@ -107,7 +103,7 @@ def test_a_probability_of_0_for_what_happened_is_never_level() -> None:
 def test_equal_methods_are_ranked_in_at_most_5_of_100_draws() -> None:
     # Both hold the truth, so neither is better by more than what fitting costs.
     maps: tuple[ScoreMap, ScoreMap] = (PlattScaling(), BetaCalibration())
-    nll, ranked = named("event_nll"), 0
+    nll, ranked = measure_by_key("event_nll"), 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
         truth = rng.normal(size=300)
@@ -131,7 +127,7 @@ def test_every_calibrator_has_its_place_in_the_order() -> None:
 
 def test_nothing_is_infinite() -> None:
     side = SideRows(EventScores([1.0, 0.0], [0, 1]))
-    losses = row_losses(named("event_nll"), side)
+    losses = row_losses(measure_by_key("event_nll"), side)
     assert losses is not None
     assert np.isfinite(losses).all()
     assert losses.min() > 700

@@ -38,7 +38,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import METRICS, measure_by_key
 from calibcore.probabilities import softmax
 from calibcore.splits import Folds, Split, deal_folds
 
@@ -58,10 +58,6 @@ def draw_rows(rng: np.random.Generator, n_samples: int, n_classes: int = 4) -> L
     logits = 4 * rng.normal(size=(n_samples, n_classes))
     labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return LogitSet(logits.astype(np.float32), labels)
-
-
-def named(key: str) -> Measure:
-    return next(measure for measure in METRICS if measure.key == key)
 
 
 # Folds --------------------------------------------------------------------------------------
@@ -288,7 +284,7 @@ def contestants() -> list[Contestant]:
 
 @pytest.mark.parametrize("key", ["event_nll", "ks_error", "auroc", "calibration_slope", "nll"])
 def test_the_winner_is_the_best_by_cross_fitting(contestants: list[Contestant], key: str) -> None:
-    measure = named(key)
+    measure = measure_by_key(key)
     result = pick(contestants, measure)
     assert result is not None
 
@@ -310,7 +306,8 @@ def test_labels_of_the_test_set_have_no_part_in_the_choice(rng: np.random.Genera
     calibration, test = draw_rows(rng, 300), draw_rows(rng, 400)
     shuffled = LogitSet(test.logits, rng.permutation(test.labels))
     picks = [
-        pick(contest(Split(calibration, each)), named("event_nll")) for each in (test, shuffled)
+        pick(contest(Split(calibration, each)), measure_by_key("event_nll"))
+        for each in (test, shuffled)
     ]
     first, second = picks
     assert first is not None
@@ -323,11 +320,13 @@ def test_equals_keep_their_order_and_measures_without_direction_pick_nobody(
     contestants: list[Contestant],
 ) -> None:
     alike = [contestants[0], Contestant("again", contestants[0].crossed, contestants[0].test)]
-    result = pick(alike, named("event_nll"))
+    result = pick(alike, measure_by_key("event_nll"))
     assert result is not None
     assert (result.winner.key, result.on_test.key) == ("none", "none")
-    assert pick(contestants, named("mean_score")) is None
-    assert pick([one for one in contestants if one.key == "isotonic"], named("nll")) is None
+    assert pick(contestants, measure_by_key("mean_score")) is None
+    assert (
+        pick([one for one in contestants if one.key == "isotonic"], measure_by_key("nll")) is None
+    )
 
 
 Better = Literal["lower", "higher", "nearer", "neither"]
@@ -375,7 +374,7 @@ def test_a_seed_below_0_is_refused() -> None:
 
 
 def test_a_test_set_that_leaves_a_measure_undefined_makes_nobody_else_the_winner() -> None:
-    slope = named("calibration_slope")
+    slope = measure_by_key("calibration_slope")
 
     def one(key: str, crossed: float, test: float) -> Contestant:
         standings = (

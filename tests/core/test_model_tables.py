@@ -17,13 +17,9 @@ from calibcore.evaluation import sides_of
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import fit, prepare
 from calibcore.inference import Plan, infer
-from calibcore.metrics import METRICS, Measure, Options
+from calibcore.metrics import METRICS, Options, measure_by_key
 from calibcore.models import is_level, pooled, resplit, table_cell
 from calibcore.splits import Split, split_rows
-
-
-def named(key: str) -> Measure:
-    return next(one for one in METRICS if one.key == key)
 
 
 def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
@@ -54,7 +50,7 @@ def test_scores_alone_have_an_accuracy_as_top_predictions(rng: np.random.Generat
     scores = rng.uniform(size=50)
     rows = EventScores(scores, rng.uniform(size=50) < scores)
     cells = [
-        table_cell(rows, event=event, fitted=None, measure=named("accuracy"))
+        table_cell(rows, event=event, fitted=None, measure=measure_by_key("accuracy"))
         for event in (TopR(1), OneClass(1))
     ]
     assert cells[0].value == pytest.approx(rows.hits.mean())
@@ -65,10 +61,10 @@ def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generato
     split = Split(draw_set(rng, 150), draw_set(rng, 150))
     result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
     keys = ("ece", "ks_error", "accuracy", "mean_gap", "auroc")
-    plan = Plan(tuple(named(key) for key in keys), n_resamples=40)
+    plan = Plan(tuple(measure_by_key(key) for key in keys), n_resamples=40)
     answer = infer(*sides_of(split.test, result.test, result.of_test), plan)
     for key in keys:
-        measure, one = named(key), answer.find(key).after
+        measure, one = measure_by_key(key), answer.find(key).after
         assert one is not None
         alone = Plan((measure,), n_resamples=40)
         cell = table_cell(
@@ -79,14 +75,16 @@ def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generato
             assert cell.level == is_level(measure, one)
     limit = result.test.after.curves.ks_null_95
     for fitted, side in ((result.of_test, result.test.after), (None, result.test.before)):
-        cell = table_cell(split.test, event=TopR(1), fitted=fitted, measure=named("ks_error"))
+        cell = table_cell(
+            split.test, event=TopR(1), fitted=fitted, measure=measure_by_key("ks_error")
+        )
         assert cell.level == (side.curves.ks_error <= limit)
     assert not cell.level  # logits were doubled
 
 
 def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None:
     rows, event = draw_set(rng, 120), TopR(1)
-    measures = named("ece"), named("nll")
+    measures = measure_by_key("ece"), measure_by_key("nll")
     calibrators: list[Calibrator] = [TemperatureScaling(), HistogramBinning(n_bins=4)]
     for calibrator in calibrators:
         result = resplit(
@@ -124,7 +122,7 @@ def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
             rows,
             event=TopR(1),
             calibrator=SplineCalibration(n_knots=6),
-            measures=(named("ece"),),
+            measures=(measure_by_key("ece"),),
             n_splits=2,
         )
 

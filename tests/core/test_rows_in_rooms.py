@@ -24,7 +24,7 @@ from calibcore.events import OneClass
 from calibcore.group_drift import compare_groups
 from calibcore.inference import Plan, SideRows, Uncertainty, group_gaps, infer
 from calibcore.inference.draws import tally_of
-from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
+from calibcore.metrics import METRICS, ece, event_brier, event_nll, measure_by_key, nll
 from calibcore.metrics.goodness import spiegelhalter_test
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
 from calibcore.prevalence import restated
@@ -335,7 +335,7 @@ def test_decisions_at_a_stated_prevalence_count_as_many_events() -> None:
 
 # Comparisons, models, learning curves ------------------------------------------------------------
 
-BRIER, NLL = (next(one for one in METRICS if one.key == key) for key in ("event_brier", "nll"))
+BRIER, NLL = (measure_by_key(key) for key in ("event_brier", "nll"))
 LOGITS = RNG.normal(0, 1.5, (N, 3)).round(2)
 LABELS = (LOGITS / 1.5 + RNG.gumbel(size=LOGITS.shape)).argmax(axis=1)
 CLASSES = with_design(LogitSet(LOGITS, LABELS), sample_weight=WEIGHTS)

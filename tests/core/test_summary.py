@@ -25,7 +25,7 @@ from calibcore.events import OneClass
 from calibcore.group_drift import compare_groups
 from calibcore.inference import SideRows, draws, drift_test, group_gaps
 from calibcore.inference.power import smallest_gap_shown
-from calibcore.metrics import METRICS, EventMeasure
+from calibcore.metrics import METRICS, EventMeasure, measure_by_key
 from calibcore.reliability import bands
 from calibcore.splits import Split
 from calibcore.subgroups import screen_subgroups
@@ -378,7 +378,7 @@ def test_decisions_and_comparisons_take_a_summary() -> None:
     cells, fold = counted.dealt(mine, n_folds=5, seed=0)
     written = written_out(cells), np.repeat(fold, cells.times.values.astype(int))
     makers = {"platt": PlattScaling(), "isotonic": IsotonicCalibration()}
-    loss = next(one for one in METRICS if one.key == "event_nll")
+    loss = measure_by_key("event_nll")
     advice = []
     for one, dealt in ((cells, fold), written):
         losses = {}

@@ -26,7 +26,7 @@ from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison
 from calibcore.events import TopR
 from calibcore.inference import Interval
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import measure_by_key
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.comparison import CROSSED, TEST, _axis, dot_plot
@@ -46,14 +46,10 @@ CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
 }
 
 
-def named(key: str) -> Measure:
-    return next(measure for measure in METRICS if measure.key == key)
-
-
 def test_ticks_of_a_narrow_axis_are_told_apart() -> None:
-    axis = _axis(named("event_nll"), (0.3846, 0.3854), LIGHT)
+    axis = _axis(measure_by_key("event_nll"), (0.3846, 0.3854), LIGHT)
     assert axis["tickformat"] == ".5~f"  # steps of 0.00008 and more
-    assert _axis(named("event_nll"), (0.2, 0.5), LIGHT)["tickformat"] == ".3~f"
+    assert _axis(measure_by_key("event_nll"), (0.2, 0.5), LIGHT)["tickformat"] == ".3~f"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +75,7 @@ def contestants() -> list[Contestant]:
 
 def figure_of(contest: list[Contestant], key: str) -> Figure:
     names = [method_name(one.key) for one in contest]
-    return dot_plot(contest, names, named(key), LIGHT)
+    return dot_plot(contest, names, measure_by_key(key), LIGHT)
 
 
 # The figure ---------------------------------------------------------------------------------
@@ -87,7 +83,7 @@ def figure_of(contest: list[Contestant], key: str) -> Figure:
 
 @pytest.mark.parametrize("key", ["event_nll", "ks_error", "auroc", "calibration_slope"])
 def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: Keep) -> None:
-    measure = named(key)
+    measure = measure_by_key(key)
     contest = ranked(contestants, measure, "crossed")
     figure = figure_of(contest, key)
     keep(f"dots_{key}", figure)
@@ -104,7 +100,7 @@ def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: 
 
 
 def test_lines_stand_at_the_uncalibrated_values(contestants: list[Contestant]) -> None:
-    figure, measure = figure_of(contestants, "event_nll"), named("event_nll")
+    figure, measure = figure_of(contestants, "event_nll"), measure_by_key("event_nll")
     nothing = contestants[0]
     for name, standing in ((CROSSED, nothing.crossed), (TEST, nothing.test)):
         line = trace(figure, f"uncalibrated, {name}")
@@ -114,7 +110,7 @@ def test_lines_stand_at_the_uncalibrated_values(contestants: list[Contestant]) -
 
 
 def test_error_bars_are_counted_from_the_line(contestants: list[Contestant]) -> None:
-    measure = named("event_nll")
+    measure = measure_by_key("event_nll")
     names = [method_name(one.key) for one in contestants]
     changes = {
         ("temperature", "crossed"): Interval(-0.3, -0.1),
@@ -136,7 +132,7 @@ def test_error_bars_are_counted_from_the_line(contestants: list[Contestant]) -> 
 def test_a_value_far_outside_stands_at_the_edge_with_its_number(
     contestants: list[Contestant],
 ) -> None:
-    measure = named("event_nll")
+    measure = measure_by_key("event_nll")
     far = contestants[1]
     rows = tuple(
         Comparison(row.measure, row.before, 50.0) if row.measure == measure else row
@@ -160,7 +156,7 @@ def test_a_value_far_outside_stands_at_the_edge_with_its_number(
 
 
 def test_error_bars_of_the_better_half_are_whole(contestants: list[Contestant]) -> None:
-    measure = named("event_nll")
+    measure = measure_by_key("event_nll")
     contest = ranked(contestants, measure, "crossed")
     names = [method_name(one.key) for one in contest]
     best = contest[0].key
@@ -205,7 +201,7 @@ def test_the_better_direction_is_said(
 def test_names_cannot_be_markup(contestants: list[Contestant]) -> None:
     names = ["<b>a</b>", "$x$", "&", "d", "e"]
     for palette in (LIGHT, DARK):
-        figure = dot_plot(contestants, names, named("event_nll"), palette)
+        figure = dot_plot(contestants, names, measure_by_key("event_nll"), palette)
         assert not [text for text in texts(figure) if "<b>a" in text or "$" in text]
         assert len(json.dumps(json.loads(figure.to_json()))) < 30_000
 

@@ -10,7 +10,7 @@ from calibcore import LogitSet, Split, TopR, audit
 from calibcore.calibrators import TemperatureScaling
 from calibcore.evaluation import SetResult
 from calibcore.inference import Plan, SideRows, infer
-from calibcore.metrics import METRICS
+from calibcore.metrics import METRICS, measure_by_key
 from calibcore.models import plane_of
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import measure_figure, plane_figure
@@ -155,7 +155,7 @@ def test_the_headline_names_the_models_that_are_still_off() -> None:
 
 def test_a_difference_is_written_with_its_interval() -> None:
     first, other = evaluated()[:2]
-    measure = next(measure for measure in METRICS if measure.key == "ks_error")
+    measure = measure_by_key("ks_error")
     plan = Plan((measure,), n_resamples=50)
     mine, its = SideRows(first.before.event), SideRows(other.before.event)
     finding = infer(mine, its, plan).find("ks_error")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from calibcore.inference import Interval
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import measure_by_key
 from calibcore.models import TableCell
 from dashboard.settings import is_variant, options_of, variant_key
 from dashboard.texts.methods import method_name
@@ -26,10 +26,6 @@ from dashboard.views.models.as_printed import (
 HOSTILE = "=1+1|<b>_x_</b>\\input{a}%&#$~^\n[a](b)"
 
 
-def named(key: str) -> Measure:
-    return next(one for one in METRICS if one.key == key)
-
-
 def table(name: str = "Net") -> PaperTable:
     cells = (
         TableCell(0.0512, Interval(0.046, 0.056), level=False),
@@ -38,7 +34,7 @@ def table(name: str = "Net") -> PaperTable:
         None,
     )
     columns = "Uncalibrated", "Spline", "Temperature", "Matrix"
-    rows = ((name, "100 rows", paper_cells(cells, named("ece"), 100)),)
+    rows = ((name, "100 rows", paper_cells(cells, measure_by_key("ece"), 100)),)
     return PaperTable("Top prediction: ECE (%)", columns, rows, "Note: \u00b1, 95%.")
 
 
@@ -50,11 +46,13 @@ def test_cells_are_written_with_two_decimals_and_ranked_along_the_row() -> None:
         PaperCell("0.18", "best", "\u00b10.21"),
         PaperCell("\u2013"),
     )
-    higher = paper_cells([TableCell(0.9), TableCell(0.8)], named("accuracy"), 100)
+    higher = paper_cells([TableCell(0.9), TableCell(0.8)], measure_by_key("accuracy"), 100)
     assert [one.place for one in higher] == ["best", "second"]
-    pending = paper_cells([TableCell(0.2), TableCell(0.1), None], named("ece"), 100, pending=True)
+    pending = paper_cells(
+        [TableCell(0.2), TableCell(0.1), None], measure_by_key("ece"), 100, pending=True
+    )
     assert pending == (PaperCell("20.00"), PaperCell("10.00"), PaperCell("\u2026"))
-    alike = paper_cells([TableCell(0.1), TableCell(0.1)], named("ece"), 100)
+    alike = paper_cells([TableCell(0.1), TableCell(0.1)], measure_by_key("ece"), 100)
     assert [one.place for one in alike] == ["", ""]
 
 
@@ -74,12 +72,12 @@ def test_cells_are_written_with_two_decimals_and_ranked_along_the_row() -> None:
 def test_values_have_the_digits_of_the_papers(
     key: str, value: float, n_samples: int, text: str
 ) -> None:
-    (cell,) = paper_cells([TableCell(value)], named(key), n_samples)
+    (cell,) = paper_cells([TableCell(value)], measure_by_key(key), n_samples)
     assert cell.text == text
 
 
 def test_a_gain_is_of_all_classes_and_says_where_it_is_a_lower_bound() -> None:
-    gain, ece = named("calibration_gain"), named("ece")
+    gain, ece = measure_by_key("calibration_gain"), measure_by_key("ece")
     assert words.heading(gain, "Top prediction") == "Calibration gain, all classes (%)"
     assert words.heading(ece, "Top prediction") == "Top prediction: ECE, equal-width bins (%)"
     keys = ("none", "temperature", "pooled_isotonic", "one_vs_rest_isotonic", "dirichlet")
@@ -178,9 +176,9 @@ def test_csv_has_every_digit_and_what_is_known() -> None:
 
 def test_the_conclusion_names_who_is_best_how_often() -> None:
     wins = [("spline", 1), ("temperature", 3)]
-    text = words.best_sentence(wins, 4, named("ks_error"))
+    text = words.best_sentence(wins, 4, measure_by_key("ks_error"))
     assert text == "Lowest KS error: Temperature scaling for 3 of 4 models, Spline for 1 of 4."
-    assert words.best_sentence([], 0, named("ks_error")) == ""
+    assert words.best_sentence([], 0, measure_by_key("ks_error")) == ""
 
 
 # Variants of a calibrator --------------------------------------------------------------------

@@ -20,7 +20,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
-from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
+from calibcore.metrics import METRICS, calibration_intercept, calibration_slope, measure_by_key
 from calibcore.splines import Runout
 from calibcore.splits import Split
 from calibcore.verdict import DETECTION_LEVEL
@@ -449,7 +449,7 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     evaluated = Uncertainty(0.05, Interval(0.041, 0.059), Reference(0.012, 0.021, 0.001))
     finding = Finding("ks_error", evaluated, evaluated, Interval(-0.01, 0.02), "no evidence")
     inference = Inference((finding,), Plan(n_resamples=200, seed=7))
-    measure = next(measure for measure in METRICS if measure.key == "ks_error")
+    measure = measure_by_key("ks_error")
     (shown,) = measure_rows(result.test, inference, (measure,))
     assert shown.before.note == "4.1\u20135.9"
     assert shown.change.note == f"{MINUS}1.0 to +2.0"

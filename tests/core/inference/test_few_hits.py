@@ -18,7 +18,7 @@ from calibcore.inference.draws import grouped, tally_of
 from calibcore.inference.findings import reference
 from calibcore.inference.infer import _null
 from calibcore.inference.intervals import percentile_interval, rank_interval, stretch_of, stretched
-from calibcore.metrics import METRICS
+from calibcore.metrics import METRICS, measure_by_key
 from calibcore.tally import tally
 from calibcore.validation import Floats
 from tests.strategies import seeded_events
@@ -342,7 +342,7 @@ def test_intervals_and_limits_of_few_clusters_are_possible_values(n_clusters: in
         for finding in result.findings:
             if (known := finding.before) is None:
                 continue
-            measure = next(one for one in METRICS if one.key == finding.key)
+            measure = measure_by_key(finding.key)
             low, high = measure.range
             high = min(high, largest) if finding.key in {"ks_error", "kuiper"} else high
             limits = known.reference

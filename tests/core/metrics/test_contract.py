@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcore.metrics import METRICS, EventMeasure, Options
+from calibcore.errors import CalibrationInputError
+from calibcore.metrics import METRICS, EventMeasure, Options, measure_by_key
 from calibcore.tally import Tally, tally
 from tests.strategies import EventCase, event_data
 
@@ -82,3 +83,9 @@ def test_the_order_of_rows_changes_no_bit(
         for rows in (case, (case.scores[order], case.hits[order]))
     )
     np.testing.assert_array_equal(one, other)
+
+
+def test_each_measure_is_found_by_its_key_and_no_other() -> None:
+    assert [measure_by_key(one.key) for one in METRICS] == [*METRICS]
+    with pytest.raises(CalibrationInputError, match="measure: 'ks'"):
+        measure_by_key("ks")
