@@ -69,14 +69,14 @@ class Scene:
         return self.result.of_test if self.chosen == "test" else self.result.fitted
 
     @property
-    def crossed(self) -> bool:
+    def in_folds(self) -> bool:
         """Whether the one set of the file serves both ends, by cross-fitting."""
         return self.upload.rows is not None and self.settings.calibration_share is None
 
     @property
     def where(self) -> str:
         """Name of the set that is looked at, and whether it is filtered."""
-        whole = self.crossed and self.chosen == "test"
+        whole = self.in_folds and self.chosen == "test"
         name = WHOLE_SET if whole else f"{self.chosen} set"
         return name if self.part is None else f"{name}, filtered"
 

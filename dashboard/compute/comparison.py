@@ -556,7 +556,7 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     looked_at = scene.chosen == "test" and not scene.result.same_data
     if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
-    dealt = FoldPlan(N_FOLDS, scene.settings.seed) if scene.crossed else FoldPlan()
+    dealt = FoldPlan(N_FOLDS, scene.settings.seed) if scene.in_folds else FoldPlan()
     scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
     go = estimate_comparison(scene, keys, dealt) <= QUICK_SECONDS

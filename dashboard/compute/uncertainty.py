@@ -69,12 +69,12 @@ def closer_look(scene: Scene, measures: tuple[Measure, ...], progress: Progress)
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(measures, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by
-    in_folds = scene.result.crossed is not None and scene.chosen == "test"
+    by_folds = scene.result.crossed is not None and scene.chosen == "test"
 
     def make() -> Inference:
-        share = 0.5 if in_folds else 1.0
+        share = 0.5 if by_folds else 1.0
         inference = infer(*sides_of(*sides), plan, progress=part_of(progress, 0.0, share))
-        if not in_folds:
+        if not by_folds:
             return inference
         fold = whole_split(scene.upload, scene.settings).fold
         if fold is None:

@@ -263,7 +263,7 @@ def _pairs(key: str, pairs: Sequence[tuple[str, str]]) -> Table | None:
 def _rows(scene: Scene) -> Table:
     """Count the rows of each set, in all and by class."""
     split = scene.split
-    crossed = scene.crossed
+    crossed = scene.in_folds
     sets = [("rows", split.calibration)]
     if not crossed:
         sets = [("calibration set", split.calibration), ("test set", split.test)]

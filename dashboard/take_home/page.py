@@ -70,7 +70,7 @@ def show(scene: Scene) -> None:
         return
     with st.expander(words.TITLE):
         sentences = [words.fitted_on(scene.settings.method, file.n_rows)]
-        sentences += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
+        sentences += [words.CROSSED] * scene.in_folds + [words.SHARES] * scene.upload.in_percent
         st.markdown(say_rows(" ".join(sentences)))
         table, code = files.score_table(scene, file), files.code_of(file)
         model = files.onnx_of(file)

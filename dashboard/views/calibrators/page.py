@@ -120,7 +120,7 @@ def _choose_intervals() -> bool:
 def _choose_folds(scene: Scene) -> FoldPlan:
     """Explain the comparison, and let the user choose its folds where no page else has any."""
     with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
-        if scene.crossed:
+        if scene.in_folds:
             st.markdown(say_rows(words.HOW_IN_FOLDS))
             return FoldPlan(N_FOLDS, scene.settings.seed)
         st.markdown(say_rows(words.HOW_IT_WORKS))

@@ -49,7 +49,7 @@ def show(scene: Scene) -> None:
         place.markdown(say_rows(words.NOTHING_YET))
         return
     n_test = _n_test(scene)
-    if scene.crossed:
+    if scene.in_folds:
         st.markdown(f":small[{say_rows(words.HALVED)}]")
     first, *rest = map(say_rows, words.conclusion(curves, measure, n_test))
     place.subheader(first, anchor=False)

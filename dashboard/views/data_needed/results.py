@@ -35,7 +35,7 @@ _LEAST_ROWS = 2_000
 
 def learning_split(scene: Scene) -> AnySplit:
     """Return rows to draw from and others to evaluate; a set that serves both ends is halved."""
-    if not scene.crossed:
+    if not scene.in_folds:
         return scene.split
     return split_of(scene.upload, replace(scene.settings, calibration_share=0.5))
 

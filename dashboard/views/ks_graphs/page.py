@@ -59,7 +59,7 @@ def _show_graphs(scene: Scene) -> None:
     head = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ks_head")
     with head, st.popover(words.VIEW, icon=":material/tune:"):
         second = _choose_second(scene)
-        both = not scene.crossed and _choose_both()
+        both = not scene.in_folds and _choose_both()
         chosen_sets = SETS if both else (scene.chosen,)
         scenes = [scene, *_second_scene(scene, second)]
         n_rows = len(scenes) * len(chosen_sets)

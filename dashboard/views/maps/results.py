@@ -291,7 +291,7 @@ def knots_seconds(scene: Scene) -> float:
     if is_known("knot sweeps", (*_data_key(scene, with_set=False), spline)):
         return 0.0
     n_rows = sum(rows.n_samples for rows in (scene.split.calibration, scene.split.test))
-    n_fits = N_FOLDS if scene.crossed else 1
+    n_fits = N_FOLDS if scene.in_folds else 1
     return _A_KNOT_ROW * n_fits * n_rows * (LAST_KNOTS - FIRST_KNOTS + 1)
 
 
@@ -301,7 +301,7 @@ def sweep_knots(scene: Scene, progress: Progress) -> KnotSweep:
 
     def make() -> KnotSweep:
         rows = fitted_on(scene)
-        if scene.crossed:
+        if scene.in_folds:
             fold = whole_split(scene.upload, scene.settings).fold
             return knot_sweep(rows, rows, spline, knots, fold=fold, progress=progress)
         test = scene.result.test.before.event
