@@ -89,6 +89,8 @@ def main() -> None:
             address.show_unusable()
     except CalibrationInputError as error:
         stage.show_refusal(error)
+    finally:
+        scene = None  # Streamlit keeps the pages of each tab, whose results may go before it does
 
 
 def _pages(page_of: Callable[[Show], Callable[[], None]]) -> tuple[dict[str, st.Page], st.Page]:

@@ -14,9 +14,12 @@ import psutil
 import pyarrow as pa
 import pytest
 
+from calibcore import AuditResult
+from dashboard.app import PAGES
 from dashboard.compute import cache, memory
 from dashboard.compute.cache import forget, is_known, leave, once, once_going_on
 from dashboard.compute.memory import bytes_of, sizes_of, sweep
+from tests.app.pages import open_page
 
 
 @dataclass
@@ -216,3 +219,25 @@ def test_nothing_is_begun_for_a_visitor_who_has_left(monkeypatch: pytest.MonkeyP
     with pytest.raises(LeftError):
         once("numbers", "not at hand", lambda: 3)
     assert not is_known("numbers", "not at hand")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for _, path, _ in PAGES if path != "decisions"],  # its table is made when asked for
+)
+def test_an_open_page_holds_no_result_that_is_no_longer_kept(path: str) -> None:
+    """So memory comes back while tabs are open, and what is looked at is computed again."""
+    gc.collect()
+    before = {id(one) for one in gc.get_objects() if isinstance(one, AuditResult)}
+    page = open_page(path, sample="crash_survival", method="platt", resamples="20")
+    assert not page.exception
+    results = [
+        weakref.ref(one)
+        for one in gc.get_objects()
+        if isinstance(one, AuditResult) and id(one) not in before
+    ]
+    assert results
+    forget()
+    gc.collect()
+    assert [one for one in results if one() is not None] == []
+    assert not page.run().exception

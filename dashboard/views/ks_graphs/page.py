@@ -1,5 +1,6 @@
 """Cumulative (KS): the four cumulative and fractile graphs before and after."""
 
+import weakref
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -8,6 +9,7 @@ import streamlit as st
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.compute.cache import key_of, once
 from dashboard.document.blocks import Picture
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
@@ -44,18 +46,29 @@ def show(scene: Scene) -> None:
     """Show the graphs before on the left and after on the right, a row for each set and event."""
     headline.show_subject(scene)
     first = headline.show_headline(scene, notes=True)
-    _show_graphs(scene)
+    _show_graphs(_held(scene))
     _show_fit(scene)
     with st.expander("How to read these graphs"):
         st.markdown(words.how_to_read(expert=scene.expert))
-        terms.show_terms()
+        terms.show_terms(TERMS)
     headline.show_next(scene, first)
 
 
+def _held(scene: Scene) -> "weakref.ref[Scene]":
+    """Let a scene go with other results: Streamlit keeps what it gives to a part of the page."""
+    key = key_of(scene.upload, scene.settings), scene.chosen, scene.waiting, scene.n_resamples
+    return weakref.ref(
+        once("scenes", (key, scene.expert, scene.palette, scene.rows_are), lambda: scene)
+    )
+
+
 @st.fragment
-def _show_graphs(scene: Scene) -> None:
+def _show_graphs(held: "weakref.ref[Scene]") -> None:
     """Show the graphs with their controls, none of which changes anything else on the page."""
-    call_rows(scene.rows_are)  # a run of this part alone begins here
+    scene = held()  # a run of this part alone begins here
+    if scene is None:
+        st.rerun()
+    call_rows(scene.rows_are)
     head = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ks_head")
     with head, st.popover(words.VIEW, icon=":material/tune:"):
         second = _choose_second(scene)

@@ -50,7 +50,7 @@ def show(scene: Scene) -> None:
     inference = show_measures(scene)
     if inference is not None:
         figures.show(inference)
-    terms.show_terms()
+    terms.show_terms(TERMS)
 
 
 def show_measures(scene: Scene) -> Inference | None:
