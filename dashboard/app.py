@@ -64,9 +64,7 @@ def main() -> None:
     def page_of(show: Show) -> Callable[[], None]:
         def draw() -> None:
             if scene is not None:
-                downloads.describe(scene)
-                report.offer(scene)
-                show(scene)
+                _draw(show, scene)
 
         return draw
 
@@ -91,6 +89,12 @@ def main() -> None:
         stage.show_refusal(error)
     finally:
         scene = None  # Streamlit keeps the pages of each tab, whose results may go before it does
+
+
+def _draw(show: Show, scene: Scene) -> None:
+    downloads.describe(scene)
+    report.offer(scene)
+    show(scene)
 
 
 def _pages(page_of: Callable[[Show], Callable[[], None]]) -> tuple[dict[str, st.Page], st.Page]:
