@@ -22,7 +22,7 @@ from dashboard.texts.advice import HEADING
 from dashboard.texts.measures import MARKS
 from dashboard.texts.numbers import NO_BREAK
 from dashboard.texts.opening import FIRST_ROWS
-from dashboard.views.overview.document import measures_csv
+from dashboard.views.overview.document import measures_csv, measures_table
 from dashboard.widgets.downloads import offer_table
 from tests.app.pages import (
     bodies,
@@ -225,7 +225,9 @@ def test_the_measures_are_taken_home_with_every_digit(rng: np.random.Generator) 
     answer = result.test
     measures = tuple(one for one in METRICS if one.key in ("ks_error", "classwise_ece"))
     row = answer.compare("ks_error")
-    head, line, classes = csv.reader(io.StringIO(measures_csv(answer, measures, None)))
+    head, line, classes = csv.reader(
+        io.StringIO(measures_csv(measures_table(answer, None, measures)))
+    )
     assert head[:4] == ["Measure", "Before", "Before, from", "Before, to"]
     cells = dict(zip(head, line, strict=True))
     assert [float(cells[name]) for name in ("Before", "After", "Change")] == [
@@ -233,7 +235,7 @@ def test_the_measures_are_taken_home_with_every_digit(rng: np.random.Generator) 
     ]  # fmt: skip
     assert classes[4:] == [""] * 7  # a map of scores leaves no classes
     known = infer(*sides_of(test, answer, result.fitted), Plan(measures, n_resamples=50))
-    _, line, _ = csv.reader(io.StringIO(measures_csv(answer, measures, known)))
+    _, line, _ = csv.reader(io.StringIO(measures_csv(measures_table(answer, known, measures))))
     cells = dict(zip(head, line, strict=True))
     before, change = known.find("ks_error").before, known.find("ks_error").change
     assert before is not None

@@ -134,14 +134,12 @@ def _limit(
     return Cell(shown.value, shown.note, None, *map(finite, ends))
 
 
-def measures_csv(
-    evaluated: SetResult, measures: Sequence[Measure], inference: Inference | None
-) -> str:
+def measures_csv(table: Table) -> str:
     """Return the measures for a spreadsheet, with every digit; empty where one is not defined.
 
-    Each value is followed by the ends of its interval, as far as they are known.
+    Each value is followed by the ends of its interval, as far as they are known. ``table``: of
+    `measures_table`.
     """
-    table = measures_table(evaluated, inference, measures)
     name, *sides = table.columns[:4]
     heads = [name, *(head for side in sides for head in (side, f"{side}, from", f"{side}, to"))]
     lines = []

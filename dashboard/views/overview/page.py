@@ -64,10 +64,8 @@ def show_measures(scene: Scene) -> Inference | None:
     with place.container():
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
-    look = None
-    offer_table(
-        lambda: measures_csv(evaluated, measures, look), name=file_name("measures"), facts=True
-    )
+    table = measures_table(evaluated, None, measures)  # of which the file is, to hold no result
+    offer_table(lambda: measures_csv(table), name=file_name("measures"), facts=True)
     if not scene.n_resamples:
         return None
     bar = st.empty()
@@ -76,6 +74,7 @@ def show_measures(scene: Scene) -> Inference | None:
         bar.progress(share, LOOKING_CLOSER)
 
     look = closer_look(scene, measures, report)
+    table = measures_table(evaluated, look, measures)
     bar.empty()
     with place.container():
         _show_table(scene, look, measures, grouped=full, closer=True)
