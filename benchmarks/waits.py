@@ -175,7 +175,7 @@ N_TABS = 10
 def together(folder: Path) -> None:
     """Open ten files of a million scores and one of ten million: what the server takes."""
     path, n_bytes = folder / "scores.parquet", 0
-    with running_dashboard() as address, browsing() as browser:
+    with running_dashboard({"FRACTILE_MEMORY": "1GB"}) as address, browsing() as browser:
         open_page(browser, address).close()
         server = server_of(address)
         before = resident(server)
