@@ -327,7 +327,8 @@ def evaluate_classes(
     if other is None or np.array_equal(other, probabilities):
         other = _softened(probabilities)
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
-    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
+    again = sum(not wanted.isdisjoint(one) for one in _BINNED.values()) > 1
+    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws, again=again)
     for kind, summaries in _BINNED.items():
         if binned := {key: make for key, make in summaries.items() if key in wanted}:
             bins = ClassBins.of(probabilities, plan.options.n_bins, kind)
@@ -368,6 +369,8 @@ class _Labels:
     calibrated: NDArray[np.unsignedinteger]
     order: NDArray[np.uint8]
     by_distance: dict[int, NDArray[np.unsignedinteger]]
+    again: bool
+    """Whether errors of several kinds are evaluated, each of the same labels."""
 
     @classmethod
     def drawn(
@@ -377,6 +380,8 @@ class _Labels:
         probabilities: Floats,
         other: Floats,
         n_draws: int,
+        *,
+        again: bool,
     ) -> "_Labels":
         calibrated = drawn_labels(rng, probabilities, n_draws)
         order = np.empty((min(N_DRAWS, n_draws), len(observed)), dtype=np.uint8)
@@ -384,7 +389,7 @@ class _Labels:
         for of_draw in order:
             share = rng.random(len(observed), dtype=np.float32)
             of_draw[:] = np.searchsorted(ends, share, side="right")
-        return cls(rng, probabilities, other, observed, calibrated, order, {})
+        return cls(rng, probabilities, other, observed, calibrated, order, {}, again)
 
     def mixed(
         self,
@@ -395,9 +400,12 @@ class _Labels:
                 table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
             else:
                 table = self.other if times == 1 else further(self.probabilities, self.other, times)
-            if times not in self.by_distance:
-                self.by_distance[times] = drawn_labels(self.rng, table, len(self.order))
-            yield table, self._shares(self.by_distance[times], times)
+            others = self.by_distance.get(times)
+            if others is None:
+                others = drawn_labels(self.rng, table, len(self.order))
+                if self.again:
+                    self.by_distance[times] = others
+            yield table, self._shares(others, times)
 
     def _shares(
         self, others: NDArray[np.unsignedinteger], times: int

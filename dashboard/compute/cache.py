@@ -202,6 +202,12 @@ class _Store:
                     if shared or not entry.visitors:
                         self._drop(place)
 
+    def drop(self, kind: str, key: object) -> None:
+        """Drop one result, if it is kept."""
+        with self._lock:
+            if self.has(kind, key):
+                self._drop((kind, key))
+
     def clear(self) -> None:
         """Drop everything."""
         with self._lock:
@@ -285,6 +291,11 @@ def keeper(kind: str, key: object) -> Callable[[object], None]:
     """Return what keeps a result that is made elsewhere, perhaps in another thread."""
     whose = _visitor()
     return lambda result: _STORE.put(kind, key, result, MOST_RESULTS, whose)
+
+
+def drop(kind: str, key: object) -> None:
+    """Drop a result that nobody is likely to ask for again, if it is kept."""
+    _STORE.drop(kind, key)
 
 
 def forget() -> None:

@@ -4,7 +4,7 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from calibcore.data import LogitSet, Rows
 from calibcore.splits import AnySplit
 from calibcore.validation import Labels
-from dashboard.compute.cache import key_of, once
+from dashboard.compute.cache import drop, key_of, once
 from dashboard.compute.periods import split_by_date
 from dashboard.logs import LOG
 from dashboard.many_rows import counted
@@ -76,12 +76,17 @@ def read_files(sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS
 
     def make() -> Upload:
         if options.many == "counted":
-            return counted(read_files(sources, replace(options, many="auto")))
+            every = replace(options, many="auto")
+            upload = counted(read_files(sources, every))
+            for one in sources:  # of which only an answer that is taken back needs the rows
+                drop("parsed", _key_of(one, options))
+            drop("uploads", (files_key, every))
+            return upload
         files = [ParsedFile(one.name, one.digest, _content(one, options)) for one in sources]
         return added_up(files) or split_by_date(understand(files, options))
 
-    key = tuple((source.name, source.digest) for source in sources), options
-    return _outcome_once("uploads", key, make, most=MOST_READINGS)
+    files_key = tuple((source.name, source.digest) for source in sources)
+    return _outcome_once("uploads", (files_key, options), make, most=MOST_READINGS)
 
 
 def _outcome_once(kind: str, key: object, make: Callable[[], Result], *, most: int) -> Result:
@@ -200,8 +205,12 @@ def ways_together(
 
 
 def _content(source: SourceFile, options: ReadingOptions) -> Body:
-    key = source.name, source.digest, options.header
-    return _outcome_once("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
+    make = partial(_parse, source, options)
+    return _outcome_once("parsed", _key_of(source, options), make, most=MOST_FILES)
+
+
+def _key_of(source: SourceFile, options: ReadingOptions) -> tuple[str, str, bool | None]:
+    return source.name, source.digest, options.header
 
 
 def _parse(source: SourceFile, options: ReadingOptions) -> Body:
