@@ -53,26 +53,26 @@ def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
     plan = Plan(SOME, n_resamples=60)
     answer = infer(*sides_of(rows, result.test, result.of_test), plan)
     wide = Refits({"event_nll": 0.1, "ks_error": 0.0}, {"event_nll": 0.0, "ks_error": 0.01})
-    made = wide.widened(answer)
-    was, now = answer.find("event_nll").change, made.find("event_nll").change
+    wider = wide.widened(answer)
+    was, now = answer.find("event_nll").change, wider.find("event_nll").change
     assert isinstance(was, Interval)
     assert isinstance(now, Interval)
     assert now.low < was.low
     assert now.high > was.high
-    assert made.find("event_nll").mark == "no evidence"
-    before, moved = answer.find("ks_error").change, made.find("ks_error").change
+    assert wider.find("event_nll").mark == "no evidence"
+    before, moved = answer.find("ks_error").change, wider.find("ks_error").change
     assert isinstance(before, Interval)
     assert isinstance(moved, Interval)
     assert moved.low == pytest.approx(before.low - 0.01)
-    assert made.find("mean_gap") == answer.find("mean_gap")  # what has a sign is known of one fit
+    assert wider.find("mean_gap") == answer.find("mean_gap")  # what has a sign is known of one fit
     assert answer.find("calibration_slope").change is not None
-    assert made.find("calibration_slope").change is None
-    assert made.find("calibration_slope").mark == "not comparable"
+    assert wider.find("calibration_slope").change is None
+    assert wider.find("calibration_slope").mark == "not comparable"
     fewer = Refits({"event_nll": 0.1}, {"event_nll": 0.0}).widened(answer)
     assert fewer.find("ks_error").change is None
     assert fewer.find("ks_error").mark == "not comparable"
-    assert made.find("event_nll").before == answer.find("event_nll").before
-    assert (answer.fits, made.fits) == ("fixed", "repeated")
+    assert wider.find("event_nll").before == answer.find("event_nll").before
+    assert (answer.fits, wider.fits) == ("fixed", "repeated")
     none = Refits({}, {}).widened(answer)
     assert none.fits == "unknown"
     assert none.find("mean_gap") == answer.find("mean_gap")

@@ -361,8 +361,8 @@ FEWER = (LOGITS, LABELS, LOGITS_TEST[:30], LABELS_TEST[:30])
 
 
 def arrays_of(names: Sequence[str], arrays: Sequence[Array], order: Sequence[int]) -> list[Given]:
-    made = [file_of(f"{n}.npy", npy(array)) for n, array in zip(names, arrays, strict=True)]
-    return [made[k] for k in order]
+    files_read = [file_of(f"{n}.npy", npy(array)) for n, array in zip(names, arrays, strict=True)]
+    return [files_read[k] for k in order]
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_columns_of_some_ranks_keep_the_first(n_ranks: int) -> None:
     columns = by_rank("top{0}_class,top{0}_prob", range(1, n_ranks + 1))
     upload = read("a.csv", table(**{"label": NAMES[LABELS], **columns}))
     are_hits(upload)
-    told = any(f"Each row lists {n_ranks} of 4 or more" in text for text in upload.missing)
-    assert told == (n_ranks > 1)
+    is_noted = any(f"Each row lists {n_ranks} of 4 or more" in text for text in upload.missing)
+    assert is_noted == (n_ranks > 1)
 
 
 # Lists by rank -------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ def test_the_confidence_of_the_prediction(name: str) -> None:
 )  # fmt: skip
 def test_predictions_in_other_words(heads: str) -> None:
     for truth, text in ((NAMES[LABELS], NAMES[BEST]), (LABELS, BEST)):
-        made = dict(zip(heads.split(","), (truth, text, TOP), strict=True))
-        are_hits(read("a.csv", table(**{"x1": np.arange(N) % 7 - 0.5, **made})))
+        cells_of_row = dict(zip(heads.split(","), (truth, text, TOP), strict=True))
+        are_hits(read("a.csv", table(**{"x1": np.arange(N) % 7 - 0.5, **cells_of_row})))
 
 
 @pytest.mark.parametrize("named", [("confidences", "predictions"), ("pred_score", "pred_label")])

@@ -227,8 +227,8 @@ def test_where_words_do_not_say_which_is_the_event_the_scores_do(
     columns = {score: d["p"], label: words(d["y"], yes, no)}
     result = read(columns, roles=((label, "outcome"),))
     assert result.event == yes
-    told = any("scores are higher" in text for text in result.notes)
-    assert told == (score == "p")
+    is_noted = any("scores are higher" in text for text in result.notes)
+    assert is_noted == (score == "p")
     weak = columns | {score: np.clip(d["p"] * 0.1 + RNG.random(600) * 0.9, 0, 1)}
     assert score != "p" or question_of(weak, roles=((label, "outcome"), (score, "score"))).answers
 
