@@ -1,7 +1,7 @@
 """Binned and cumulative calibration errors of every class, for labels that are exchanged."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal
@@ -33,10 +33,60 @@ from calibcore.validation import Floats, Labels
 
 Kind = Literal["equal_width", "equal_mass", "cumulative", "top_label"]
 
-_CELLS = 1 << 22
+AnyLabels = NDArray[np.unsignedinteger]
+"""In as few bytes as hold them."""
+
+_CELLS = 1 << 20
 
 _FINE, _FEWEST, _MOST = 1 << 14, 1 << 7, 1 << 10
 """Bins of all classes together whose gaps are added up; least and most of a class."""
+
+
+# Probabilities that might be the true ones -----------------------------------------------------
+
+
+_EVEN = 0
+"""Times of classes that are all as probable."""
+
+
+@result_class
+class Others:
+    """Other probabilities, further and further away, of which only the rows in hand are made."""
+
+    probabilities: Floats
+    """What they are beside; shape (n_samples, n_classes)."""
+    other: Floats | None
+    """Those that are once as far; None for softened ones: square roots, scaled to sum to 1."""
+    times: int
+    """How many times as far, in the logarithm; 0 where all classes are as probable."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and classes."""
+        return self.probabilities.shape
+
+    def __getitem__(self, rows: slice) -> Floats:
+        """Make some rows of them."""
+        near = self.probabilities[rows]
+        if self.times == _EVEN:
+            return np.full_like(near, 1 / near.shape[1])
+        if self.other is not None:
+            far = self.other[rows]
+        else:
+            far = np.sqrt(near)
+            far /= far.sum(axis=1, keepdims=True)
+        return far if self.times == 1 else _moved(near, far, self.times)
+
+
+def _moved(near: Floats, far: Floats, times: int) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
+        start, end = np.log(near), np.log(far)
+        distant = np.where(np.isneginf(start), end, start + times * (end - start))
+        distant = np.exp(distant - distant.max(axis=1, keepdims=True))
+    return np.asarray(distant / distant.sum(axis=1, keepdims=True))
+
+
+# Every class's probabilities in bins -----------------------------------------------------------
 
 
 @result_class
@@ -88,7 +138,7 @@ class ClassBins:
             sums += np.bincount(cells, weights=block.ravel(), minlength=sums.size)
         return cls(places, sums.reshape(n_classes, n_bins), kind)
 
-    def weighted(self, table: Floats) -> Floats:
+    def weighted(self, table: Floats | Others) -> Floats:
         """Sum another table over the bins, shape (n_classes, n_bins)."""
         n_classes, n_bins = self.sums.shape
         sums = np.zeros(self.sums.size)
@@ -98,9 +148,9 @@ class ClassBins:
             sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
         return sums.reshape(self.sums.shape)
 
-    def distances(self, other: Floats) -> Floats:
+    def distances(self, other: Floats | Others) -> Floats:
         """Return each class's error in unlimited rows, if other probabilities are true."""
-        return self._error(self.weighted(other) - self.sums) / len(other)
+        return self._error(self.weighted(other) - self.sums) / len(self.places)
 
     def errors(self, labels: NDArray[np.integer]) -> Floats:
         """Return each class's expected calibration error for given labels.
@@ -213,8 +263,8 @@ class ClassKernels:
 
 
 def drawn_labels(
-    rng: np.random.Generator, probabilities: Floats, n_draws: int
-) -> NDArray[np.unsignedinteger]:
+    rng: np.random.Generator, probabilities: Floats | Others, n_draws: int
+) -> AnyLabels:
     """Draw the label of every row from its probabilities, some times over, in as few bytes as hold.
 
     ``rng``: where the draws come from. ``probabilities``: rows that sum to 1 (y_prob); shape
@@ -246,7 +296,7 @@ _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 _FURTHER, _FURTHER_STRENGTHS = (2, 4, 8, 16), (0.75, 1.0)
 """How many times as far others are looked for where the value observed is usual with all before."""
 
-_EVEN, _EVEN_STRENGTHS = 0, (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+_EVEN_STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 """Then labels are drawn from classes that are all as probable, which certain rows need."""
 
 _EVERY_STRENGTH = sorted({*_STRENGTHS, *_FURTHER_STRENGTHS, *_EVEN_STRENGTHS})
@@ -324,16 +374,20 @@ def evaluate_classes(
         evaluated[_WHOLE] = _evaluate_whole(probabilities, labels)
     if wanted == {_WHOLE}:
         return evaluated
-    if other is None or np.array_equal(other, probabilities):
-        other = _softened(probabilities)
+    if other is not None and np.array_equal(other, probabilities):
+        other = None
     n_draws = min(plan.n_resamples, max(_LEAST_DRAWS, _MOST_LABELS // len(labels)))
-    again = sum(not wanted.isdisjoint(one) for one in _BINNED.values()) > 1
-    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws, again=again)
+    drawn = _Labels.drawn(rng, labels, probabilities, other, n_draws)
+    searches = []
     for kind, summaries in _BINNED.items():
-        if binned := {key: make for key, make in summaries.items() if key in wanted}:
+        if makes := {key: make for key, make in summaries.items() if key in wanted}:
             bins = ClassBins.of(probabilities, plan.options.n_bins, kind)
-            exact = classwise_ks_errors(probabilities, labels) if kind == "cumulative" else None
-            evaluated |= _evaluate(drawn, bins, exact, binned, plan.level)
+            searches.append(_Search.of(drawn, bins, makes, plan.level))
+    _search(drawn, searches)
+    for one in searches:
+        cumulative = one.bins.kind == "cumulative"
+        exact = classwise_ks_errors(probabilities, labels) if cumulative else None
+        evaluated |= one.uncertainties(drawn, exact, plan.level)
     if not wanted.isdisjoint(_BLURRED):
         evaluated |= _evaluate_blurred(drawn)
     return {key: evaluated[key] for key in wanted}
@@ -359,18 +413,15 @@ class _Labels:
     """Labels as they are, drawn from the probabilities, and drawn from others.
 
     Those whose ``order``, a place among `_EVERY_STRENGTH`, is low are the first to be taken from
-    the others, which are kept by how many times as far as the ones given they are.
+    the others.
     """
 
     rng: np.random.Generator
     probabilities: Floats
-    other: Floats
+    other: Floats | None
     observed: Labels
-    calibrated: NDArray[np.unsignedinteger]
+    calibrated: AnyLabels
     order: NDArray[np.uint8]
-    by_distance: dict[int, NDArray[np.unsignedinteger]]
-    again: bool
-    """Whether errors of several kinds are evaluated, each of the same labels."""
 
     @classmethod
     def drawn(
@@ -378,10 +429,8 @@ class _Labels:
         rng: np.random.Generator,
         observed: Labels,
         probabilities: Floats,
-        other: Floats,
+        other: Floats | None,
         n_draws: int,
-        *,
-        again: bool,
     ) -> "_Labels":
         calibrated = drawn_labels(rng, probabilities, n_draws)
         order = np.empty((min(N_DRAWS, n_draws), len(observed)), dtype=np.uint8)
@@ -389,66 +438,84 @@ class _Labels:
         for of_draw in order:
             share = rng.random(len(observed), dtype=np.float32)
             of_draw[:] = np.searchsorted(ends, share, side="right")
-        return cls(rng, probabilities, other, observed, calibrated, order, {}, again)
+        return cls(rng, probabilities, other, observed, calibrated, order)
 
-    def mixed(
-        self,
-    ) -> Iterator[tuple[Floats, Iterator[tuple[float, NDArray[np.unsignedinteger]]]]]:
+    def mixed(self) -> Iterator[tuple[Others, Iterator[tuple[float, AnyLabels]]]]:
         """Return others, further and further away, and labels partly drawn from them."""
+        mixed = np.empty_like(self.calibrated[: len(self.order)])
         for times in (1, *_FURTHER, _EVEN):
-            if times == _EVEN:
-                table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
-            else:
-                table = self.other if times == 1 else further(self.probabilities, self.other, times)
-            others = self.by_distance.get(times)
-            if others is None:
-                others = drawn_labels(self.rng, table, len(self.order))
-                if self.again:
-                    self.by_distance[times] = others
-            yield table, self._shares(others, times)
+            table = Others(self.probabilities, self.other, times)
+            yield table, self._shares(table, mixed)
 
-    def _shares(
-        self, others: NDArray[np.unsignedinteger], times: int
-    ) -> Iterator[tuple[float, NDArray[np.unsignedinteger]]]:
-        same = self.calibrated[: len(self.order)]
-        strengths = {1: _STRENGTHS, _EVEN: _EVEN_STRENGTHS}.get(times, _FURTHER_STRENGTHS)
-        for strength in strengths:
-            among = self.order <= _EVERY_STRENGTH.index(strength)
-            yield strength, np.where(among, others, same)
+    def _shares(self, table: Others, mixed: AnyLabels) -> Iterator[tuple[float, AnyLabels]]:
+        others = drawn_labels(self.rng, table, len(mixed))
+        mixed[:] = self.calibrated[: len(mixed)]
+        strengths = {1: _STRENGTHS, _EVEN: _EVEN_STRENGTHS}.get(table.times, _FURTHER_STRENGTHS)
+        for strength in strengths:  # more and more in the same memory, draw by draw
+            most = _EVERY_STRENGTH.index(strength)
+            for labels, of_draw, other in zip(mixed, self.order, others, strict=True):
+                np.copyto(labels, other, where=of_draw <= most)
+            yield strength, mixed
 
 
-def _evaluate(
-    drawn: _Labels,
-    bins: ClassBins,
-    exact: Floats | None,
-    wanted: Mapping[str, Summary],
-    level: float,
-) -> dict[str, Uncertainty]:
-    """Evaluate what is made of the errors, given what they truly are of other probabilities.
+@result_class
+class _Search:
+    """Errors of one kind, and what is usual of them at each distance from the probabilities."""
 
-    They are read off bins, also the observed ones; the ``exact`` ones are given where that differs.
-    """
-    observed, null = bins.errors(drawn.observed[np.newaxis]), bins.errors(drawn.calibrated)
-    values = {key: float(make(observed)[0]) for key, make in wanted.items()}
-    usual = {key: Usual.beginning(make(null), level) for key, make in wanted.items()}
-    allowed = _allowed_errors(drawn, bins.distances, level)
-    going = dict(wanted)
+    bins: ClassBins
+    makes: Mapping[str, Summary]
+    """What is made of the errors, by the key of the measure."""
+    values: Mapping[str, float]
+    null: Floats
+    """Errors of labels drawn from the probabilities; shape (n_draws, n_classes)."""
+    usual: Mapping[str, Usual]
+
+    @classmethod
+    def of(
+        cls, drawn: _Labels, bins: ClassBins, makes: Mapping[str, Summary], level: float
+    ) -> "_Search":
+        observed, null = bins.errors(drawn.observed[np.newaxis]), bins.errors(drawn.calibrated)
+        values = {key: float(make(observed)[0]) for key, make in makes.items()}
+        usual = {key: Usual.beginning(make(null), level) for key, make in makes.items()}
+        return cls(bins, makes, values, null, usual)
+
+    def add(self, labels: AnyLabels, true: Floats, keys: Sequence[str]) -> None:
+        """Add what labels show where the errors truly are so large."""
+        errors = self.bins.errors(labels)
+        for key in keys:
+            make = self.makes[key]
+            self.usual[key].add(float(make(true)), make(errors))
+
+    def uncertainties(
+        self, drawn: _Labels, exact: Floats | None, level: float
+    ) -> dict[str, Uncertainty]:
+        """Return what is known of each; ``exact`` errors are given where the bins' differ."""
+        allowed = _allowed_errors(drawn, self.bins.distances, level)
+        evaluated = {}
+        for key, make in self.makes.items():
+            value = self.values[key] if exact is None else float(make(exact))
+            estimate = self.usual[key].estimate(self.values[key])
+            estimate = estimate.reaching(float(make(allowed).max()))
+            known = reference(make(self.null), value, 0.0, self.values[key])
+            evaluated[key] = Uncertainty(value, estimate.interval, known, estimate)
+        return evaluated
+
+
+def _search(drawn: _Labels, searches: Sequence[_Search]) -> None:
+    """Go further and further away, until the values observed are usual no more."""
+    going = [(one, [*one.makes]) for one in searches]
     for table, shares in drawn.mixed():
-        most = bins.distances(table)
+        furthest = [one.bins.distances(table) for one, _ in going]
         for strength, labels in shares:
-            errors = bins.errors(labels)
-            for key, make in going.items():
-                usual[key].add(float(make(strength * most)), make(errors))
-        going = {key: make for key, make in going.items() if not usual[key].passes(values[key])}
+            for (one, keys), most in zip(going, furthest, strict=True):
+                one.add(labels, strength * most, keys)
+        rest = [
+            (one, [key for key in keys if not one.usual[key].passes(one.values[key])])
+            for one, keys in going
+        ]
+        going = [(one, keys) for one, keys in rest if keys]
         if not going:
             break
-    evaluated = {}
-    for key, make in wanted.items():
-        value = values[key] if exact is None else float(make(exact))
-        estimate = usual[key].estimate(values[key]).reaching(float(make(allowed).max()))
-        known = reference(make(null), value, 0.0, values[key])
-        evaluated[key] = Uncertainty(value, estimate.interval, known, estimate)
-    return evaluated
 
 
 def _allowed_errors(
@@ -470,7 +537,8 @@ def _allowed_errors(
     certain = np.zeros_like(probabilities)
     np.put_along_axis(certain, first, 1.0, axis=1)
     errors, least_drawn = [], _STRENGTHS[0]
-    for table, most in ((drawn.other, least_drawn), (even, least_drawn), (certain, 1.0)):
+    other = Others(probabilities, drawn.other, 1)[:]
+    for table, most in ((other, least_drawn), (even, least_drawn), (certain, 1.0)):
         true = np.take_along_axis(table, first, axis=1)[:, 0]
         share = min(_allowed_share(scores, true, hits, level), most)
         errors.append(share * distances_of(table))
@@ -506,22 +574,3 @@ def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
         known = reference(make(null), float(make(seen)[0]), 0.0)
         evaluated[key] = Uncertainty(value, _UNKNOWN.interval, known, _UNKNOWN)
     return evaluated
-
-
-def further(probabilities: Floats, other: Floats, times: float) -> Floats:
-    """Move other probabilities so many times as far away, in the logarithm."""
-    distant = np.empty_like(other)
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
-        for rows in row_strips(*other.shape):
-            near, far = np.log(probabilities[rows]), np.log(other[rows])
-            moved = np.where(np.isneginf(near), far, near + times * (far - near))
-            distant[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))
-    distant /= distant.sum(axis=1, keepdims=True)
-    return distant
-
-
-def _softened(probabilities: Floats) -> Floats:
-    """Return less certain probabilities: their square roots, scaled to sum to 1."""
-    soft = np.sqrt(probabilities)
-    soft /= soft.sum(axis=1, keepdims=True)
-    return soft

@@ -331,28 +331,11 @@ def infer(
         before = after = SideRows(counted_scores(before.event.counted))  # of which groups are none
     sides = (before,) if after is before else (before, after)
     report = part_of(progress)
-    of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
-    counted = [side.event for side in sides if isinstance(side.event, CountedScores)]
-    if counted and counted[0].n_samples > _WRITTEN:
-        resampled = _resample_cells(counted, plan, part_of(progress, 0.0, 1 / 3))
-    else:
-        resampled = _resample(sides, of_rows, plan, part_of(progress, 0.0, 1 / 3))
-    evaluated = []
-    for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
-        report((1 + 2 * number / len(sides)) / 3)
-        of_event, of_classes = _streams(plan)[1:]
-        by_key = evaluate_event(of_event, side.event, draws, plan)
-        for measure in (*plan.of_rows, *plan.of_changes):
-            if one := values.get(measure.key):
-                by_key[measure.key] = findings.evaluate_mean(
-                    one,
-                    draws[measure.key],
-                    plan.level,
-                    is_share=measure.asks_for_order,
-                    event=side.event,
-                )
+    evaluated = _evaluate_rows(sides, plan, part_of(progress, 0.0, 2 / 3))
+    for number, (side, by_key) in enumerate(zip(sides, evaluated, strict=True)):
+        report((2 + number / len(sides)) / 3)
         other = sides[number - 1].probabilities
-        evaluated.append(by_key | evaluate_classes(of_classes, side, other, plan))
+        by_key.update(evaluate_classes(_streams(plan)[2], side, other, plan))
     report(1.0)
     was, now = evaluated[0], evaluated[-1]
     return Inference(
@@ -362,6 +345,33 @@ def infer(
         ),
         whole_plan,
     )
+
+
+def _evaluate_rows(
+    sides: Sequence[SideRows], plan: Plan, progress: Progress
+) -> list[dict[str, Uncertainty]]:
+    """Evaluate each side by its rows drawn again, and by outcomes drawn for its scores."""
+    of_rows = [_row_values(sides[0], side, side.labels, plan) for side in sides]
+    counted = [side.event for side in sides if isinstance(side.event, CountedScores)]
+    if counted and counted[0].n_samples > _WRITTEN:
+        resampled = _resample_cells(counted, plan, part_of(progress, 0.0, 1 / 2))
+    else:
+        resampled = _resample(sides, of_rows, plan, part_of(progress, 0.0, 1 / 2))
+    evaluated = []
+    for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
+        progress((1 + number / len(sides)) / 2)
+        by_key = evaluate_event(_streams(plan)[1], side.event, draws, plan)
+        for measure in (*plan.of_rows, *plan.of_changes):
+            if one := values.get(measure.key):
+                by_key[measure.key] = findings.evaluate_mean(
+                    one,
+                    draws[measure.key],
+                    plan.level,
+                    is_share=measure.asks_for_order,
+                    event=side.event,
+                )
+        evaluated.append(by_key)
+    return evaluated
 
 
 def _row_values(

@@ -144,7 +144,7 @@ def _by(upload: Upload, settings: Settings, by: str) -> Subgrouping:
 def _classes(rows: Rows, by: str) -> Places:
     if not isinstance(rows, LogitSet):
         return np.zeros(rows.n_samples, dtype=np.intp)
-    return rows.labels.astype(np.intp) if by == TRUE else rows.logits.argmax(axis=1)
+    return rows.labels.astype(np.intp) if by == TRUE else rows.given.argmax(axis=1)
 
 
 def _by_column(by: str, columns: list[GroupingColumn]) -> Subgrouping:
@@ -386,4 +386,4 @@ def predicted_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
         return None
     if calibrated and isinstance(fitted, FittedVectorMap):
         return np.asarray(fitted.predict_proba(rows.logits).argmax(axis=1))
-    return np.asarray(rows.logits.argmax(axis=1))
+    return np.asarray(rows.given.argmax(axis=1))

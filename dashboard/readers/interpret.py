@@ -93,9 +93,12 @@ def _add(
     if after:
         notes = tuple(note for note in notes if not note.startswith(GROUPING))
         notes += (*grouping_note([*next(iter(columns.values()))]),)
+    contents = without(upload.contents, [*after])
+    # Sets are made of the tables, which would stay in memory beside them.
+    bare = {role: replace(one, table=None) for role, one in raw.items() if isinstance(one, RawSet)}
     return replace(
         upload,
-        contents=without(upload.contents, [*after]),
+        contents=replace(contents, sets={**contents.sets, **bare}),
         notes=(*notes, *design_sentences(sets, raw)),
         proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
         copies=copies,

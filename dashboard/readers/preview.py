@@ -211,7 +211,7 @@ def besides_prediction(
     """Leave out columns that repeat the predicted class, or whether it is right; name them."""
     tables = [rows for rows in sets.values() if isinstance(rows, LogitSet)]
     right = [rows.hits == 1 for rows in sets.values() if isinstance(rows, EventScores)]
-    predicted = [rows.logits.argmax(axis=1) for rows in tables]
+    predicted = [rows.given.argmax(axis=1) for rows in tables]
     right += [best == rows.labels for best, rows in zip(predicted, tables, strict=True)]
     repeats = {"whether the predicted class is right": np.concatenate(right)}
     if predicted:
@@ -266,11 +266,11 @@ def known_afterwards(
 
 
 def without(contents: Contents, names: Sequence[str]) -> Contents:
-    """Return contents of which some grouping columns are left out."""
+    """Return contents of which some grouping columns are left out, with what is shown of them."""
     left = {name for name in contents.uses if visible(name, NAME) in names}
     uses = {name: "left out" if name in left else use for name, use in contents.uses.items()}
-    preview = contents.preview
-    if preview is not None and preview.roles:
+    preview = contents.preview or preview_of_arrays(contents)
+    if preview.roles:
         marks = [name in names for name in preview.headings]
         rows = zip(marks, preview.uses, preview.roles, preview.reasons, strict=True)
         shown = [

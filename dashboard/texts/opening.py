@@ -187,7 +187,7 @@ def set_sentence(name: str, rows: Rows) -> str:
         share = _share(rows.n_hits / rows.n_samples)
         what = "with the event" if isinstance(rows, CountedScores) else "correct"
         return f"{called}: {rows.n_samples:,} rows, {share} {what}."
-    right = float(np.mean(rows.logits.argmax(axis=1) == rows.labels))
+    right = float(np.mean(rows.given.argmax(axis=1) == rows.labels))
     names = [visible(rows.class_names[k], 20) for k in np.unique(rows.labels)]
     labels = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if len(names) > 4 else "")
     return f"{called}: {rows.n_samples:,} rows, labels {labels}, accuracy {_share(right)}."

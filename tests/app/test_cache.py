@@ -1,6 +1,7 @@
 """What is kept of results: the latest of each kind, within the bytes of all, and for whom."""
 
 import gc
+import io
 import sys
 import threading
 import weakref
@@ -19,6 +20,7 @@ from calibcore.evaluation import SetResult
 from dashboard.compute import cache, memory
 from dashboard.compute.cache import forget, is_known, leave, once, once_going_on
 from dashboard.compute.memory import bytes_of, sizes_of, sweep
+from dashboard.readers import read
 from tests.app.pages import open_page
 
 
@@ -75,6 +77,19 @@ def test_a_result_that_another_thread_drops_is_still_returned() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert not failures
+
+
+def test_of_probabilities_that_are_scaled_one_table_stays_and_their_first_rows_are_shown() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(10), 2000).round(4)  # rounded rows do not sum to 1
+    file = io.StringIO()
+    np.savetxt(file, np.column_stack([table, table.argmax(axis=1)]), fmt="%g", delimiter=",")
+    heading = ",".join([*(f"p_{k}" for k in range(10)), "label"])
+    upload = read("probabilities.csv", f"{heading}\n{file.getvalue()}".encode())
+    assert upload.rows is not None
+    table_bytes = upload.rows.n_samples * 10 * 8
+    assert table_bytes < n_bytes(upload) < 1.9 * table_bytes
+    assert upload.preview.rows[0][1] == f"{table[0, 0]:g}"  # after the label
 
 
 def test_shared_arrays_count_once_and_views_as_what_they_are_of() -> None:

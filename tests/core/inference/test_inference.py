@@ -32,7 +32,7 @@ from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
 )
-from calibcore.inference.classwise import ClassBins, Kind, drawn_labels, evaluate_classes, further
+from calibcore.inference.classwise import ClassBins, Kind, Others, drawn_labels, evaluate_classes
 from calibcore.inference.draws import MOST_GROUPS, OrderedRows, chunks, draw_rows, grouped, redrawn
 from calibcore.inference.intervals import (
     difference_interval,
@@ -646,8 +646,8 @@ def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors
 
 def test_probabilities_are_moved_on_in_the_logarithm() -> None:
     logits = np.random.default_rng(3).normal(size=(50, 4))
-    assert_allclose(further(softmax(logits), softmax(0.9 * logits), 4), softmax(0.6 * logits))
-    known = further(np.array([[0.0, 0.5, 0.5]]), np.array([[0.5, 0.0, 0.5]]), 2)
+    assert_allclose(Others(softmax(logits), softmax(0.9 * logits), 4)[:], softmax(0.6 * logits))
+    known = Others(np.array([[0.0, 0.5, 0.5]]), np.array([[0.5, 0.0, 0.5]]), 2)[:]
     assert_allclose(known, [[0.5, 0.0, 0.5]])
 
 
