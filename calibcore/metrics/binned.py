@@ -302,6 +302,8 @@ ECE_EQUAL_MASS = EventMeasure(
     group="binned",
     source="Vasilev 2023, section 3.2",
     explained="Expected calibration error over bins of equally many rows.",
+    formula="sum_b n_b / N |mean score_b - frequency_b|, inner edges at the scores of the rows at"
+    " places b N / n_bins.",
     ideal=0.0,
     interval="inverted",
     compute=lambda c, o: ece_of(c.once(_equal_mass, o.n_bins)),
@@ -313,6 +315,7 @@ ECE_L2 = EventMeasure(
     group="binned",
     source="Kumar 2019",
     explained="Root mean squared gap over bins of equally many rows; large gaps weigh more.",
+    formula="Root of sum_b n_b / N (mean score_b - frequency_b)^2.",
     ideal=0.0,
     interval="inverted",
     compute=lambda c, o: ece_of(c.once(_equal_mass, o.n_bins), norm=2),
@@ -339,6 +342,7 @@ MCE = EventMeasure(
     source="Guo 2017, eq. 5",
     explained="Maximum calibration error: the largest gap of any bin. A bin with few rows can"
     " decide it.",
+    formula="max_b |mean score_b - frequency_b| over the bins that hold rows.",
     ideal=0.0,
     interval="inverted",
     compute=lambda c, o: mce_of(c.once(_equal_width, o.n_bins)),
@@ -351,6 +355,8 @@ MCE_EQUAL_MASS = EventMeasure(
     source="Vasilev 2023, section 3.2",
     explained="Maximum calibration error over bins of equally many rows: no bin with few rows"
     " decides it.",
+    formula="max_b |mean score_b - frequency_b|, inner edges at the scores of the rows at places b"
+    " N / n_bins.",
     ideal=0.0,
     interval="inverted",
     compute=lambda c, o: mce_of(c.once(_equal_mass, o.n_bins)),

@@ -305,6 +305,7 @@ MAX_CLASSWISE_KS = ClassMeasure(
     group="cumulative",
     source="Gupta 2021, eq. 12",
     explained="Largest KS error of any class against the others.",
+    formula="max_k KS error of the probability of class k against the others.",
     ideal=0.0,
     compute=lambda p, y, _: max_classwise_ks(p, y),
     weighted=lambda p, y, _, w: max_classwise_ks(p, y, sample_weight=w),
@@ -329,6 +330,7 @@ MAX_CLASSWISE_ECE = ClassMeasure(
     group="binned",
     source="Vasilev 2023, eq. 9",
     explained="Largest expected calibration error of any class against the others.",
+    formula="max_k ECE of the probability of class k against the others.",
     ideal=0.0,
     compute=lambda p, y, o: max_classwise_ece(p, y, n_bins=o.n_bins),
     weighted=lambda p, y, o, w: max_classwise_ece(p, y, n_bins=o.n_bins, sample_weight=w),
@@ -341,6 +343,8 @@ CLASSWISE_ECE_EQUAL_MASS = ClassMeasure(
     source="Vasilev 2023, section 3.2",
     explained="Class-wise ECE over bins of equally many rows, each class with its own: they also"
     " part the many rows whose probability of a class is near 0.",
+    formula="(1 / K) sum_k sum_b n_kb / N |mean p_k - frequency of class k|, the inner edges of"
+    " class k at its probabilities of the rows at places b N / n_bins.",
     ideal=0.0,
     compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins, binning="equal_mass"),
     weighted=lambda p, y, o, w: classwise_ece(

@@ -177,6 +177,7 @@ SPIEGELHALTER_Z = EventMeasure(
     source="Spiegelhalter 1986",
     explained="Brier score minus what calibrated scores would have, in standard deviations. Beyond"
     " \u00b11.96: p < 0.05; above 0: overconfident. It grows with the number of rows.",
+    formula="sum_i (h_i - s_i)(1 - 2 s_i) / root of sum_i (1 - 2 s_i)^2 s_i (1 - s_i).",
     unit="number",
     better="nearer",
     ideal=0.0,
@@ -194,6 +195,9 @@ HOSMER_LEMESHOW = EventMeasure(
     explained="Squared differences of observed and expected outcomes in tenths of the rows. Do not"
     " rely on it: the result depends on the groups, few rows detect nothing and very many detect"
     " what does not matter.",
+    formula="sum_g (O_g - E_g)^2 / (E_g (1 - E_g / n_g)) over tenths of the rows; O_g outcomes"
+    " that were 1, E_g the sum of the scores, n_g rows. About chi-squared with 10 degrees of"
+    " freedom for rows that the model has not seen.",
     unit="number",
     ideal=0.0,
     extent=(0.0, math.inf),

@@ -749,6 +749,8 @@ KDE_ECE_L2 = EventMeasure(
     group="kernel",
     source="Zhang 2020, eq. 6, d = 2",
     explained="Root mean squared gap after the same smoothing (d = 2); large gaps weigh more.",
+    formula="Root of int_0^1 (x - g(x) / m(x))^2 m(x) dx, g and m as in the KDE-ECE; the paper"
+    " takes no root.",
     ideal=0.0,
     interval="inverted",
     compute=lambda c, o: kde_ece_of(c, norm=2, rough=o.rough),

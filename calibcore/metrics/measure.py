@@ -137,6 +137,8 @@ class Measure:
     """Paper it is taken from."""
     explained: str
     """What it is, in a sentence or a few."""
+    formula: str = ""
+    """Formula and conventions; empty where the function called as its key has them in its Notes."""
     unit: Unit = "share"
     """A share is shown in percent; small is a squared number of which more decimals are shown."""
     better: Better = "lower"

@@ -327,6 +327,7 @@ CERTAIN_MISSES = EventMeasure(
     explained="Rows with a score of exactly 0% or 100% (to 16 digits) that were wrong. Each adds"
     " 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it would"
     " otherwise be infinite.",
+    formula="Number of rows with s_i = 1 and h_i = 0, or s_i = 0 and h_i = 1.",
     unit="rows",
     ideal=0.0,
     counts_rows=True,
@@ -339,6 +340,7 @@ MEAN_SCORE = EventMeasure(
     group="plain",
     source="Guo 2017, section 2",
     explained="Average of the scores.",
+    formula="sum_i s_i / N.",
     better="neither",
     short=True,
     compute=lambda c, _: mean_score_of(c),
@@ -351,6 +353,7 @@ HIT_RATE = EventMeasure(
     source="Guo 2017, section 2",
     explained="How often the event happened (rate of positives). For a top-k set, this is the"
     " top-k accuracy.",
+    formula="sum_i h_i / N.",
     better="neither",
     short=True,
     interval="wilson",
@@ -363,6 +366,7 @@ MEAN_GAP = EventMeasure(
     group="plain",
     source="Guo 2017, section 2",
     explained="Mean score minus observed frequency. Above 0: scores too high on average.",
+    formula="sum_i (s_i - h_i) / N.",
     better="nearer",
     ideal=0.0,
     short=True,
@@ -392,6 +396,7 @@ OBSERVED_EXPECTED_RATIO = EventMeasure(
     group="plain",
     source="Van Calster 2019",
     explained="Observed frequency divided by mean score; 1 is ideal, below 1: scores too high.",
+    formula="sum_i h_i / sum_i s_i.",
     unit="number",
     better="nearer",
     ideal=1.0,
@@ -421,6 +426,7 @@ def _top_r_accuracy(r: int, word: str) -> RowMeasure:
         group="plain",
         source="Gupta 2021, eq. 5",
         explained=f"How often the true class is among the {word} most probable ones.",
+        formula=f"Share of rows whose true class is one of the {word} most probable ones.",
         better="higher",
         compute=lambda p, y, _: float(top_r_rows(p, y, r).seen.mean()),
         rows=lambda p, y: top_r_rows(p, y, r),

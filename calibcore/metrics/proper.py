@@ -206,6 +206,7 @@ EVENT_BRIER = EventMeasure(
     source="Gupta 2021, Table 7",
     explained="Mean squared distance between score and outcome. Lower is better; it rewards"
     " calibration and sharpness together.",
+    formula="sum_i (s_i - h_i)^2 / N.",
     unit="squared",
     short=True,
     compute=lambda c, _: c.once(event_brier_of),

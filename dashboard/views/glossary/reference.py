@@ -26,45 +26,6 @@ _BETTER = {
 }  # fmt: skip
 
 
-_FORMULAS = {
-    "ks_error": "max over scores t of |sum_i 1(s_i <= t) (s_i - h_i)| / N; s the score of a row, h"
-    " its outcome, 1 or 0, N the number of rows. Rows of equal score are one block.",
-    "kuiper": "max over t of D(t) minus min over t of D(t), D(t) = sum_i 1(s_i <= t) (s_i - h_i) /"
-    " N, both with D = 0 at the start.",
-    "ece_equal_mass": "sum_b n_b / N |mean score_b - frequency_b|, inner edges at the scores of the"
-    " rows at places b N / n_bins.",
-    "ece_l2": "Root of sum_b n_b / N (mean score_b - frequency_b)^2.",
-    "mce": "max_b |mean score_b - frequency_b| over the bins that hold rows.",
-    "mce_equal_mass": "max_b |mean score_b - frequency_b|, inner edges at the scores of the rows at"
-    " places b N / n_bins.",
-    "max_classwise_ks": "max_k KS error of the probability of class k against the others.",
-    "classwise_ece_equal_mass": "(1 / K) sum_k sum_b n_kb / N |mean p_k - frequency of class k|,"
-    " the inner edges of class k at its probabilities of the rows at places b N / n_bins.",
-    "kde_ece_l2": "Root of int_0^1 (x - g(x) / m(x))^2 m(x) dx, g and m as in the KDE-ECE; the"
-    " paper takes no root.",
-    "max_classwise_ece": "max_k ECE of the probability of class k against the others.",
-    "event_brier": "sum_i (s_i - h_i)^2 / N.",
-    "miscalibration": "Brier score of the scores minus that of the isotonic fit to the outcomes.",
-    "discrimination": "Uncertainty minus the Brier score of the isotonic fit to the outcomes.",
-    "uncertainty": "f (1 - f), f the observed frequency.",
-    "spiegelhalter_z": "sum_i (h_i - s_i)(1 - 2 s_i) / root of sum_i (1 - 2 s_i)^2 s_i (1 - s_i).",
-    "hosmer_lemeshow": "sum_g (O_g - E_g)^2 / (E_g (1 - E_g / n_g)) over tenths of the rows; O_g"
-    " outcomes that were 1, E_g the sum of the scores, n_g rows. About chi-squared with 10 degrees"
-    " of freedom for rows that the model has not seen.",
-    "nll_miscalibration": "NLL of the scores minus that of the isotonic fit to the outcomes.",
-    "nll_discrimination": "Uncertainty minus the NLL of the isotonic fit to the outcomes.",
-    "nll_uncertainty": "-f ln f - (1 - f) ln(1 - f), f the observed frequency.",
-    "certain_misses": "Number of rows with s_i = 1 and h_i = 0, or s_i = 0 and h_i = 1.",
-    "mean_score": "sum_i s_i / N.",
-    "hit_rate": "sum_i h_i / N.",
-    "mean_gap": "sum_i (s_i - h_i) / N.",
-    "observed_expected_ratio": "sum_i h_i / sum_i s_i.",
-    "top_2_accuracy": "Share of rows whose true class is one of the two most probable ones.",
-    "top_5_accuracy": "Share of rows whose true class is one of the five most probable ones.",
-}
-"""Of the measures whose functions do not write it themselves."""
-
-
 def words() -> list[tuple[str, str]]:
     """Return each term and its definition."""
     return [(name, GLOSSARY[key]) for key, name in TERMS.items()]
@@ -103,8 +64,7 @@ def needs(method: Method) -> str:
 
 def notes_of_measure(measure: Measure) -> str:
     """Return formula and conventions of a measure, as its function has them where it does."""
-    own = _FORMULAS.get(measure.key)
-    return section(getattr(calibcore.metrics, measure.key, None), "Notes") if own is None else own
+    return measure.formula or section(getattr(calibcore.metrics, measure.key, None), "Notes")
 
 
 def notes_of_calibrator(method: Method) -> str:
