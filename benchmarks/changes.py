@@ -85,12 +85,12 @@ def simulate(job: tuple[Model, int, int, str]) -> dict[tuple[str, str], Interval
         now = truths(result.fitted.predict(scores))
         inferred = infer(*sides_of(split.test, result.test, result.of_test), plan)
         of_way: dict[str, Inference] = {"halves": inferred}
-        if result.crossed is not None:
+        if result.by_fold is not None:
             of_way = {"fixed": inferred}
             draws, prepared = Plan(MEASURES, n_resamples=N_DRAWS, seed=seed), prepare(rows, event)
             for way, most in (("refitted", n_samples), ("some", SOME)):
                 if most <= n_samples:
-                    fold = result.crossed.fold
+                    fold = result.by_fold.fold
                     added = refit(prepared, event, calibrator, fold, draws, most=most)
                     of_way[way] = added.widened(inferred)
         for way, one in of_way.items():

@@ -83,7 +83,7 @@ class AuditResult:
     """Both sets are the same rows, so the evaluation flatters."""
     in_folds: bool = False
     """Both sets are the same rows, each of the test set evaluated by a fit on all other folds."""
-    crossed: FoldedScoreMap | FoldedVectorMap | None = None
+    by_fold: FoldedScoreMap | FoldedVectorMap | None = None
     """These fits; None where nothing was fitted too."""
     request: AuditRequest | None = None
     """For `intervals`; None of what was evaluated by parts."""
@@ -95,7 +95,7 @@ class AuditResult:
     @property
     def of_test(self) -> FittedMap | None:
         """What the test set was calibrated by."""
-        return self.fitted if self.crossed is None else self.crossed
+        return self.fitted if self.by_fold is None else self.by_fold
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -445,9 +445,9 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
     calibration, in_folds = prepare(split.calibration, event), split.fold is not None
     check_pooled(calibrator, event)
-    fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
+    fitted, by_fold = fit_split(calibrator, calibration, split.fold, progress)
     result = audit_fitted(
-        fitted, split, event=event, n_bins=n_bins, in_folds=in_folds, crossed=crossed
+        fitted, split, event=event, n_bins=n_bins, in_folds=in_folds, by_fold=by_fold
     )
     own_seed = None if isinstance(data, Split) else seed
     options = Options(n_bins=n_bins)
@@ -487,7 +487,7 @@ def audit_fitted(
     event: Event,
     n_bins: int = 15,
     in_folds: bool = False,
-    crossed: FoldedScoreMap | FoldedVectorMap | None = None,
+    by_fold: FoldedScoreMap | FoldedVectorMap | None = None,
 ) -> AuditResult:
     """Evaluate what is fitted already, perhaps on a part of the rows.
 
@@ -503,7 +503,7 @@ def audit_fitted(
         Bins of the reliability diagram and of the binned measures.
     in_folds : bool, default False
         Both sets are of the same rows, those of the test set evaluated by folds.
-    crossed : FoldedScoreMap or FoldedVectorMap, optional
+    by_fold : FoldedScoreMap or FoldedVectorMap, optional
         The fits by which they are, for the very rows of the test set.
 
     Returns
@@ -512,11 +512,11 @@ def audit_fitted(
         With the same fit.
     """
     options = Options(n_bins=n_bins)
-    of_test = fitted if crossed is None else crossed
+    of_test = fitted if by_fold is None else by_fold
     test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
     if not in_folds:
         calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
-    return AuditResult(calibration, test, fitted, split.same_data, in_folds, crossed)
+    return AuditResult(calibration, test, fitted, split.same_data, in_folds, by_fold)
 
 
 OWN_BINS = ("sweep_ece",)

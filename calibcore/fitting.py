@@ -242,5 +242,5 @@ def fit_split(
         return fit(calibrator, calibration, progress), None
     whole = 1 / (int(fold.max()) + 2)  # of the work
     fitted = fit(calibrator, calibration, part_of(progress, 0.0, whole))
-    crossed = fit_folds(calibrator, calibration, fold, part_of(progress, whole), fitted)
-    return fitted, crossed
+    by_fold = fit_folds(calibrator, calibration, fold, part_of(progress, whole), fitted)
+    return fitted, by_fold

@@ -154,7 +154,7 @@ def json_of(scene: Scene, results: ModelTable) -> str:
             "calibrator": key,
             "calibration_rows": model.n_fit,
             "test_rows": model.n_test,
-            "cross_validated": model.crossed,
+            "cross_validated": model.in_folds,
             **_figures(results.cells.get((place, key), TableCell(None))),
             "refused": reasons.get((place, key)),
         }

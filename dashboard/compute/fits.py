@@ -226,12 +226,12 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         if fold is not None:
             _fit_ahead(upload, settings, fold, progress)
         fitted = fitted_whole(upload, settings, part_of(progress, 0.0, whole))
-        crossed = fitted_in_folds(upload, settings, part_of(progress, whole))
+        by_fold = fitted_in_folds(upload, settings, part_of(progress, whole))
         chosen = evaluated_rows(upload, settings, "test")
-        if crossed is not None and chosen is not None:
-            crossed = crossed.part(chosen)
+        if by_fold is not None and chosen is not None:
+            by_fold = by_fold.part(chosen)
         event = settings.event
-        result = audit_fitted(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
+        result = audit_fitted(fitted, split, event=event, in_folds=in_folds, by_fold=by_fold)
         if upload.summary is not None and settings.only is None:
             result = upload.summary.whole.better_known(result)
         moved = restated_split(upload, settings)

@@ -69,7 +69,7 @@ def closer_look(scene: Scene, measures: tuple[Measure, ...], progress: Progress)
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(measures, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by
-    by_folds = scene.result.crossed is not None and scene.chosen == "test"
+    by_folds = scene.result.by_fold is not None and scene.chosen == "test"
 
     def make() -> Inference:
         share = 0.5 if by_folds else 1.0

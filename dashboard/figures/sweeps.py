@@ -146,12 +146,12 @@ def temperature_graphs(
 
 
 def knot_graphs(
-    swept: KnotSweep, marked: Mapping[int, str], palette: Palette, *, crossed: bool = False
+    swept: KnotSweep, marked: Mapping[int, str], palette: Palette, *, in_folds: bool = False
 ) -> dict[str, go.Figure]:
     """Draw KS error and NLL of both sets against the number of knots, by the measure's name.
 
     ``swept``: the lines. ``marked``: numbers of knots and their names, the manual one last; those
-    that are not in the sweep are left out. ``crossed``: whether both sets are the same rows, the
+    that are not in the sweep are left out. ``in_folds``: whether both sets are the same rows, the
     second cross-validated.
     """
     drawn: tuple[tuple[str, Unit, Floats, Floats], ...] = (
@@ -159,7 +159,7 @@ def knot_graphs(
         ("NLL (event)", "nats", swept.test_nll, swept.calibration_nll),
     )
     places = {n: name for n, name in marked.items() if n in swept.n_knots}
-    graphs, ends = {}, (CROSSED, FITTED) if crossed else (TEST, CALIBRATION)
+    graphs, ends = {}, (CROSSED, FITTED) if in_folds else (TEST, CALIBRATION)
     for name, unit, test, calibration in drawn:
         lines = ((ends[0], test), (ends[1], calibration))
         shown = SweepLines(

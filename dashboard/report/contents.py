@@ -263,9 +263,9 @@ def _pairs(key: str, pairs: Sequence[tuple[str, str]]) -> Table | None:
 def _rows(scene: Scene) -> Table:
     """Count the rows of each set, in all and by class."""
     split = scene.split
-    crossed = scene.in_folds
+    in_folds = scene.in_folds
     sets = [("rows", split.calibration)]
-    if not crossed:
+    if not in_folds:
         sets = [("calibration set", split.calibration), ("test set", split.test)]
     counted: dict[str, list[Cell]] = {say_rows("All rows"): []}
     for _, rows in sets:

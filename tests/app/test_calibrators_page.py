@@ -362,7 +362,7 @@ def comparison_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
         crossed = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made)
         test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
         results.append(
-            Contestant(key, Standing.of(crossed.test, crossed.crossed), Standing.of(test, None))
+            Contestant(key, Standing.of(crossed.test, crossed.by_fold), Standing.of(test, None))
         )
     return results
 

@@ -80,7 +80,7 @@ def test_intervals_are_the_inference_widened_by_repeated_fits(rng: np.random.Gen
     answer = result.intervals("nll", "ks_error", n_resamples=200, seed=3, progress=shares.append)
     rows = LogitSet(logits, labels)
     plan = Plan(answer.plan.measures, Options(), 200, 3)
-    fixed = infer(*sides_of(rows, result.test, result.crossed), plan)
+    fixed = infer(*sides_of(rows, result.test, result.by_fold), plan)
     fold = deal_folds(rows)
     refits = refit(
         prepare(rows, TopR(1)), TopR(1), TemperatureScaling(), fold,

@@ -143,8 +143,8 @@ def test_vector_maps_are_those_of_the_other_folds(
         fitted = fitted_by_hand(calibrator, rows, event, fold == fold[row])
         assert isinstance(fitted, FittedVectorMap)
         wanted[row] = fitted.predict_proba(rows.logits[row : row + 1])[0]
-    assert isinstance(crossed.crossed, FoldedVectorMap)
-    np.testing.assert_allclose(crossed.crossed.predict_proba(rows.logits), wanted, rtol=1e-12)
+    assert isinstance(crossed.by_fold, FoldedVectorMap)
+    np.testing.assert_allclose(crossed.by_fold.predict_proba(rows.logits), wanted, rtol=1e-12)
     outcomes, result = event.outcomes(wanted, rows.labels), crossed.test
     pairs = {
         "nll": metrics.nll(wanted, rows.labels),
@@ -189,7 +189,7 @@ def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generat
     rows = draw_rows(rng, 80)
     crossed = audit(Split(rows, rows, fold=deal_folds(rows)), event=TopR(1), calibrator=None)
     plain = audit(Split(rows, rows), event=TopR(1), calibrator=None).calibration
-    assert crossed.crossed is None
+    assert crossed.by_fold is None
     assert tuple(crossed.test.comparisons) == tuple(plain.comparisons)
 
 
@@ -227,7 +227,7 @@ def test_folded_maps_take_no_other_rows(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 60)
     fold = deal_folds(rows)
     for made in (TemperatureScaling(), IsotonicCalibration()):
-        fitted = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made).crossed
+        fitted = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made).by_fold
         given = rows.logits[1:] if isinstance(fitted, FoldedVectorMap) else np.full(59, 0.5)
         assert fitted is not None
         call = fitted.predict_proba if isinstance(fitted, FoldedVectorMap) else fitted.predict
@@ -240,13 +240,13 @@ def test_some_of_the_rows_keep_their_maps(rng: np.random.Generator) -> None:
     fold = deal_folds(rows)
     some = (np.arange(90) % 7 < 3) & (fold != 4)  # of one fold, none
     scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores
-    fitted = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=VectorScaling()).crossed
+    fitted = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=VectorScaling()).by_fold
     assert isinstance(fitted, FoldedVectorMap)
     wanted = fitted.predict_proba(rows.logits)[some]
     np.testing.assert_allclose(fitted.part(some).predict_proba(rows.logits[some]), wanted, 1e-12)
     of_scores = audit(
         Split(rows, rows, fold=fold), event=TopR(1), calibrator=SplineCalibration()
-    ).crossed
+    ).by_fold
     assert isinstance(of_scores, FoldedScoreMap)
     result = of_scores.part(some).predict(scores[some])
     assert result.tolist() == of_scores.predict(scores)[some].tolist()
@@ -271,7 +271,7 @@ def contest(split: Split[LogitSet]) -> list[Contestant]:
             Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
         )
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.test, crossed.crossed), Standing.of(plain.test, None)
+        standings = Standing.of(crossed.test, crossed.by_fold), Standing.of(plain.test, None)
         results.append(Contestant(key, *standings))
     return results
 

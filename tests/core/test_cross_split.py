@@ -75,10 +75,10 @@ def test_the_same_maps_on_a_part_of_the_rows_and_in_other_bins(rows: LogitSet) -
     split, event = cross_split(rows), TopR(1)
     result = audit(split, event=event, calibrator=TemperatureScaling())
     part = np.arange(rows.n_samples) % 3 == 0
-    crossed = result.crossed
+    crossed = result.by_fold
     assert crossed is not None
     some = Split(rows.rows(part), rows.rows(part))
-    answer = audit_fitted(result.fitted, some, event=event, crossed=crossed.part(part))
+    answer = audit_fitted(result.fitted, some, event=event, by_fold=crossed.part(part))
     np.testing.assert_array_equal(
         answer.test.after.event.scores, result.test.after.event.scores[part]
     )

@@ -247,7 +247,7 @@ def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str)
 
 
 def test_a_calibrator_of_folds_has_no_code() -> None:
-    result = audit(draw_set(100, 1), calibrator=PlattScaling()).crossed
+    result = audit(draw_set(100, 1), calibrator=PlattScaling()).by_fold
     assert result is not None
     with pytest.raises(CalibrationInputError, match=r"FoldedScoreMap\. Expected one of the cat"):
         numpy_code(CalibratorFile(result))

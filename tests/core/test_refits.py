@@ -27,15 +27,15 @@ def test_by_hand(rng: np.random.Generator) -> None:
     rows, calibrator, event = scored(rng, 150), PlattScaling(), TopR(1)
     split = cross_split(rows)
     result = audit(split, event=event, calibrator=calibrator)
-    assert result.crossed is not None
+    assert result.by_fold is not None
     measures = tuple(m for m in METRICS if m.key == "event_brier")
     plan = Plan(measures, n_resamples=25, seed=4)
-    answer = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
+    answer = refit(prepare(rows, event), event, calibrator, result.by_fold.fold, plan)
     draws, after = np.random.default_rng(4), result.test.after.event.scores
     fixed, free = [], []
     for _ in range(25):
         drawn = np.sort(draws.integers(150, size=150))
-        s, h, fold = rows.scores[drawn], rows.hits[drawn], result.crossed.fold[drawn]
+        s, h, fold = rows.scores[drawn], rows.hits[drawn], result.by_fold.fold[drawn]
         again = np.empty(150)
         for k in range(5):
             made = calibrator.fit(s[fold != k], h[fold != k])
@@ -87,9 +87,9 @@ def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> No
     rows = LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
     event, calibrator = OneClass(1), TemperatureScaling()
     result = audit(cross_split(rows), event=event, calibrator=calibrator)
-    assert result.crossed is not None
+    assert result.by_fold is not None
     answer = refit(
-        prepare(rows, event), event, calibrator, result.crossed.fold, Plan(SOME, n_resamples=20)
+        prepare(rows, event), event, calibrator, result.by_fold.fold, Plan(SOME, n_resamples=20)
     )
     assert answer.deviation.keys() == {measure.key for measure in SOME}
     assert answer.shift["nll"] > 0  # fits on fewer different rows are worse
@@ -99,16 +99,16 @@ def test_rows_that_often_cannot_be_fitted_leave_no_interval(rng: np.random.Gener
     rows = EventScores(rng.uniform(size=8), [0, 1] * 4)
     event, calibrator = TopR(1), SplineCalibration(n_knots=6)
     result = audit(cross_split(rows, n_folds=2), event=event, calibrator=PlattScaling())
-    assert result.crossed is not None
+    assert result.by_fold is not None
     plan = Plan(SOME, n_resamples=20)
-    answer = refit(prepare(rows, event), event, calibrator, result.crossed.fold, plan)
+    answer = refit(prepare(rows, event), event, calibrator, result.by_fold.fold, plan)
     assert (answer.deviation, answer.shift) == ({}, {})
 
 
 def test_progress_can_end_it(rng: np.random.Generator) -> None:
     rows, event = scored(rng, 60), TopR(1)
     result = audit(cross_split(rows), event=event, calibrator=PlattScaling())
-    assert result.crossed is not None
+    assert result.by_fold is not None
     told: list[float] = []
 
     def stop(share: float) -> None:
@@ -118,7 +118,7 @@ def test_progress_can_end_it(rng: np.random.Generator) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         refit(
-            prepare(rows, event), event, PlattScaling(), result.crossed.fold,
+            prepare(rows, event), event, PlattScaling(), result.by_fold.fold,
             Plan(SOME, n_resamples=20), progress=stop,
         )  # fmt: skip
     assert told == sorted(told)

@@ -68,7 +68,7 @@ def contestants() -> list[Contestant]:
             Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
         )
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.test, crossed.crossed), Standing.of(plain.test, None)
+        standings = Standing.of(crossed.test, crossed.by_fold), Standing.of(plain.test, None)
         results.append(Contestant(key, *standings))
     return results
 

@@ -175,7 +175,7 @@ def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:
 
 def has_steps(scene: Scene) -> bool:
     """Return whether the fits by folds gave many rows of different scores the same one."""
-    if scene.result.crossed is None or scene.chosen != "test":
+    if scene.result.by_fold is None or scene.chosen != "test":
         return False
 
     before, after = scene.evaluated.before.counted, scene.evaluated.after.counted

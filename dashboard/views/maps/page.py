@@ -290,9 +290,9 @@ def _show_knots(scene: Scene) -> None:
     by_hand = int(swept.n_knots[place])
     if by_hand != n_knots:
         st.markdown(words.fewer_knots(by_hand, n_rows))
-    n_rows, crossed = scene.evaluated.n_samples, scene.in_folds
+    n_rows, in_folds = scene.evaluated.n_samples, scene.in_folds
     part = scene.settings.only is not None
-    sentence = words.knots_sentence(swept, by_hand, n_rows, part=part, crossed=crossed)
+    sentence = words.knots_sentence(swept, by_hand, n_rows, part=part, in_folds=in_folds)
     st.markdown(sentence)
     _show_knot_graphs(scene, swept, by_hand)
 
@@ -300,7 +300,7 @@ def _show_knots(scene: Scene) -> None:
 def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     marked = [n for n in (results.chosen_knots(scene), by_hand) if n is not None]
     names = {n: words.knots_mark(n, by_hand) for n in marked}
-    graphs = knot_graphs(swept, names, scene.palette, crossed=scene.in_folds)
+    graphs = knot_graphs(swept, names, scene.palette, in_folds=scene.in_folds)
     captions = words.KNOTS_CROSSED_CAPTIONS if scene.in_folds else words.KNOTS_CAPTIONS
     drawn = zip(st.columns(2, gap="medium"), graphs.items(), captions, strict=True)
     for place, (name, figure), caption in drawn:

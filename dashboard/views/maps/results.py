@@ -111,10 +111,10 @@ def looks_straight(curve: ScoreCurve) -> bool:
 
 def fold_curves(scene: Scene) -> tuple[ScoreCurve, ...]:
     """Return the chosen calibrator fitted without each fold, as curves; none without folds."""
-    crossed, event = scene.result.crossed, scene.settings.event
-    if crossed is None:
+    by_fold, event = scene.result.by_fold, scene.settings.event
+    if by_fold is None:
         return ()
-    inside = (map_inside(one, event) for one in crossed.maps)
+    inside = (map_inside(one, event) for one in by_fold.maps)
     key = key_of(scene.upload, scene.settings)
     return once("fold curves", key, lambda: tuple(score_curve(one) for one in inside if one))
 

@@ -339,13 +339,13 @@ def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Ite
 
 @says_rows
 def knots_sentence(
-    swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False, crossed: bool = False
+    swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False, in_folds: bool = False
 ) -> str:
     """Return what a number of knots shows on both sets, and which one fits the test set best.
 
     ``swept``: what was found. ``by_hand``: the number of knots. ``n_rows``: rows of the evaluation,
     for the digits. ``part``: whether the evaluated rows are filtered; fits, and cross-validation
-    here, are of all rows. ``crossed``: whether both sets are the same rows, the second
+    here, are of all rows. ``in_folds``: whether both sets are the same rows, the second
     cross-validated.
     """
     whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
@@ -356,7 +356,7 @@ def knots_sentence(
         f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole},"
         f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
     )
-    if crossed:
+    if in_folds:
         text = (
             f"KS error with {swept.n_knots[place]} knots{whole}:"
             f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"

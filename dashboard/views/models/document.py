@@ -26,7 +26,7 @@ def paper_table(scene: Scene, computed: ModelTable) -> PaperTable:
             model.n_fit,
             model.n_test,
             model.n_classes,
-            crossed=model.crossed,
+            in_folds=model.in_folds,
             again=computed.request.n_splits > 0,
         )
         written = paper_cells(cells, measure, model.n_test, pending=computed.missing(place) > 0)
@@ -37,7 +37,7 @@ def paper_table(scene: Scene, computed: ModelTable) -> PaperTable:
     note = words.note(
         measure,
         splits=(computed.request.n_splits, least),
-        crossed=any(one.crossed for one in computed.models),
+        in_folds=any(one.in_folds for one in computed.models),
         intervals=any(one.interval is not None for one in every),
         level=any(one.level for one in every),
         marked=can_rank(measure),

@@ -270,7 +270,7 @@ def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) 
 
     def part() -> Model:
         rows: Rows = every.rows(mask)
-        fitted = result.fitted if result.crossed is None else result.crossed.part(mask)
+        fitted = result.fitted if result.by_fold is None else result.by_fold.part(mask)
         evaluated = evaluate(prepare(rows, event), event, fitted, options)
         return Model(name, rows, evaluated, fitted, key)
 

@@ -58,7 +58,7 @@ class TableModel:
     n_test: int
     n_classes: int
     """Rows of both sets, and classes; 0 where the classes are not known."""
-    crossed: bool
+    in_folds: bool
     """Whether the two sets are the same rows, by folds."""
 
 
@@ -130,7 +130,7 @@ def _cell_seconds(model: TableModel, settings: Settings, request: TableRequest) 
         return 0.0 if known else request.n_splits * (fitting + 4 * evaluating)
     if is_fitted(model.upload, settings):
         return evaluating
-    return evaluating + fitting * (N_FOLDS if model.crossed else 1)
+    return evaluating + fitting * (N_FOLDS if model.in_folds else 1)
 
 
 def run_table(

@@ -123,10 +123,12 @@ def incomplete(n_missing: int, seconds: float) -> str:
     return f"{cells} not computed yet ({duration(seconds)})."
 
 
-def row_size(n_fit: int, n_test: int, n_classes: int, *, crossed: bool, again: bool = False) -> str:
+def row_size(
+    n_fit: int, n_test: int, n_classes: int, *, in_folds: bool, again: bool = False
+) -> str:
     """Return on how many rows a model was calibrated and evaluated; or split again and again."""
     classes = f", {n_classes:,} classes" if n_classes else ""
-    if crossed:
+    if in_folds:
         return f"{rows_of(n_test)}{'' if again else ', cross-validated'}{classes}"
     return f"{n_fit:,} calibration, {n_test:,} test{classes}"
 
@@ -152,7 +154,7 @@ def note(
     measure: Measure,
     *,
     splits: tuple[int, int],
-    crossed: bool,
+    in_folds: bool,
     intervals: bool,
     level: bool,
     marked: bool,
@@ -160,7 +162,7 @@ def note(
     """Return what the figures are and what the marks mean; plain text.
 
     ``measure``: what stands in the cells. ``splits``: repeated random splits, and the fewest that a
-    cell could be fitted in; 0 for none yet. ``crossed``: whether any model has one set, which is
+    cell could be fitted in; 0 for none yet. ``in_folds``: whether any model has one set, which is
     cross-validated. ``intervals``: whether 95% CIs are shown. ``level``: whether any value is
     marked as level. ``marked``: whether the measure has a better direction, so that the best of a
     row is marked.
@@ -171,7 +173,7 @@ def note(
         lines = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
         if 0 < least < n_splits:
             lines.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
-    elif crossed:
+    elif in_folds:
         lines.append("Of models with one set: cross-validation on it.")
     if intervals:
         lines.append("Small or in brackets: 95% CI.")
