@@ -122,10 +122,13 @@ def _of_equal_rows(scores: Floats, hits: Hits, fit_to: FitTo) -> RunningTotals:
     ordered, ordered_hits = sort_by_score(scores, hits)
     n_samples = ordered.size
     ends = tie_ends(ordered)
-    starts = tie_starts(ends)
-    sizes = ends - starts + 1
-    observed = np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes
-    expected = np.repeat(observed, sizes)
+    if ends.size == n_samples:
+        observed = expected = ordered_hits.astype(np.float64)
+    else:
+        starts = tie_starts(ends)
+        sizes = ends - starts + 1
+        observed = np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes
+        expected = np.repeat(observed, sizes)
     base = ordered if fit_to == "difference" else np.zeros(n_samples)
     fractile = np.arange(1, n_samples + 1) / n_samples
     total = np.cumsum(expected - base) / n_samples
@@ -192,9 +195,12 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
     spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout, weights=each)
     if bounded:
         spline = _bounded(rows, spline)
-    starts = tie_starts(rows.ends)
-    slope = spline.derivative(rows.fractile) + rows.base
+    slope = spline.derivative(rows.fractile)
+    slope += rows.base
     slope = _at_bounds(slope) if bounded else slope
+    if each is None and rows.ends.size == n_samples:
+        return FrequencyCurve(rows.score, rows.fractile, slope, rows.observed, spline)
+    starts = tie_starts(rows.ends)
     if each is None:
         fractile, sizes = (rows.ends + 1) / n_samples, rows.ends - starts + 1.0
     else:
