@@ -168,17 +168,15 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
         folds = _FOLD_FITS, _folds_key(upload, settings, fold)
         if calibrator is None or is_known(*folds):
             continue
-        rows = whole_split(upload, settings).calibration
+        prepared = prepare(whole_split(upload, settings).calibration, settings.event)
         cost = method_by_key(settings.method).cost_of(**dict(settings.options))
         jobs.append(
             FitJob(
                 settings.method,
                 calibrator,
-                prepare(rows, settings.event),
+                prepared,
                 fold,
-                cost.seconds(
-                    prepare(rows, settings.event).event.n_cells, n_classes, seconds_per_logit()
-                ),
+                cost.seconds(prepared.event.n_cells, n_classes, seconds_per_logit()),
                 _keeper_of(whole[1]),
                 keeper(*folds),
                 once(*whole, lambda: None) if is_known(*whole) else None,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.inference import smallest_gap_shown
-from calibcore.probabilities import softmax
 from calibcore.strips import row_strips
 from calibcore.validation import Floats
 from dashboard.readers.meaning.repeated import repeated
@@ -197,7 +196,7 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _SetWithClasses:
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
     total, certain = 0.0, np.empty(rows.n_samples, dtype=np.bool_)
     for block in row_strips(*rows.given.shape):
-        p = softmax(rows.given[block]) if rows.values_kind == "logits" else rows.given[block]
+        p = rows.probabilities[block]
         classes[block] = p.argmax(axis=1)
         scores = p.max(axis=1)
         room = first[block.start : block.stop]
