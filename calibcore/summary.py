@@ -26,7 +26,7 @@ from calibcore.results import result_class
 from calibcore.splits import Split
 from calibcore.strips import row_strips
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats, Labels
+from calibcore.validation import Floats, Hits, Labels
 from calibcore.verdict import mean_gap_of
 from calibcore.weights import SampleWeight, frequency_weights, weights_of
 
@@ -49,6 +49,9 @@ _FEW = 1 << 53
 
 _POOLED = 2 * MOST_SCORES
 """Blocks of scores of batches that are counted before they are added up."""
+
+_AT_ONCE = 1 << 18
+"""Rows that are counted together."""
 
 Names = tuple[str, ...]
 
@@ -134,6 +137,10 @@ class Summary:
         if weights is not None and not weights.counts:
             wanted = "frequency weights or none, as a summary keeps no weight of each row"
             raise CalibrationInputError("sample_weight", "sampling weights", wanted)
+        if weights is None and np.size(scores) > max(MOST_SCORES, _AT_ONCE):
+            batches = BatchCounts()
+            batches.add(scores, outcomes)
+            return batches.summary.whole
         counted = tally(scores, outcomes, sample_weight=weights)
         counts, hits = counted.counts.astype(np.int64), counted.hits.astype(np.int64)
         return _fitted(cls(counted.scores, counts, hits))
@@ -666,6 +673,18 @@ class BatchCounts:
         """
         given, hits = validation.scores_and_hits(scores, outcomes)
         each = None if times is None else _whole(times, "times", given.size)
+        for first in range(0, given.size, _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            own = [(places[rows], names) for places, names in groups]
+            self._add(given[rows], hits[rows], own, None if each is None else each[rows])
+
+    def _add(
+        self,
+        given: Floats,
+        hits: Hits,
+        groups: Sequence[tuple[Labels, Sequence[str]]],
+        each: Whole | None,
+    ) -> None:
         for names, rows in rows_of_groups(groups, given.size, self.columns):
             own, weight = (given[rows], hits[rows]), None if each is None else each[rows]
             if self._grids is not None:

@@ -13,9 +13,6 @@ from dashboard.summaries import NO_COLUMN, NO_PAIRS, NO_ROWS, size_sentence, upl
 MANY_ROWS = 1 << 22
 """From which on one is asked whether rows are to be counted by score."""
 
-_AT_ONCE = 1 << 18
-"""Rows that are counted together."""
-
 _MOST_CATEGORIES = 20
 """Of a column by which the rows of a file are counted."""
 
@@ -84,10 +81,7 @@ def counted(upload: Upload) -> Upload:
     event, words = _counted_event(upload)
     by = {name: (one.values, one.categories or ()) for name, one in counted_columns(upload).items()}
     counts = BatchCounts(tuple(by))
-    for first in range(0, event.n_samples, _AT_ONCE):  # beyond 2^20 scores none needs to be sorted
-        rows = slice(first, first + _AT_ONCE)
-        groups = [(places[rows], names) for places, names in by.values()]
-        counts.add(event.scores[rows], event.hits[rows], groups)
+    counts.add(event.scores, event.hits, [*by.values()])
     summary = counts.summary
     left = [name for name in upload.columns.get("rows", {}) if name not in by]
     lost = (f"Left out: the groups of {visible(', '.join(left), 60)}.",) if left else ()

@@ -45,7 +45,7 @@ def parquet(table: pd.DataFrame) -> bytes:
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_rows, "MANY_ROWS", N)
-    monkeypatch.setattr(many_rows, "_AT_ONCE", N // 5 + 1)
+    monkeypatch.setattr("calibcore.summary._AT_ONCE", N // 5 + 1)
 
 
 def click(page: AppTest, label: str) -> AppTest:
