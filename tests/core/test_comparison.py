@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from calibcore import metrics
 from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import (
+    Calibrator,
     HistogramBinning,
     IsotonicCalibration,
     OneVsRest,
@@ -49,7 +50,7 @@ def draw_rows(rng: np.random.Generator, n_samples: int) -> LogitSet:
 
 
 def crossed(
-    rows: Rows, fold: Folds, calibrator: ScoreMap | VectorMap | None, event: Event = EVENTS[0]
+    rows: Rows, fold: Folds, calibrator: Calibrator | None, event: Event = EVENTS[0]
 ) -> AuditResult:
     return audit(Split(rows, rows, fold=fold), event=event, calibrator=calibrator)
 
