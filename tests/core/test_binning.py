@@ -47,12 +47,7 @@ def test_the_order_of_rows_changes_no_bit(
     order = list(range(len(case.scores)))
     random.shuffle(order)
     first = bin_scores(*case, n_bins=n_bins, binning=binning)
-    second = bin_scores(
-        case.scores[order],
-        case.hits[order],
-        n_bins=n_bins,
-        binning=binning,
-    )
+    second = bin_scores(case.scores[order], case.hits[order], n_bins=n_bins, binning=binning)
     for name in ("edges", "counts", "mean_score", "frequency"):
         assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True), name
 

@@ -34,6 +34,7 @@ from calibcore.export.calibrator_file import ACCURACY, FORMAT, CalibratorFile, t
 from calibcore.grouping import Grouping
 from calibcore.probabilities import twelve_decimals
 from calibcore.splits import Split
+from tests.core.draws import overconfident
 
 NAMES = ("cat", "dog", "owl")
 KEYS = [method.key for method in CATALOGUE]
@@ -41,10 +42,8 @@ WARDS = np.array(["surgery", "cardiology", "", "oncology"])
 
 
 def rows_of(n_rows: int = 240, seed: int = 1) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(size=(n_rows, 3)) * 3
-    labels = (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
-    return LogitSet(logits, labels, NAMES)
+    rows = overconfident(np.random.default_rng(seed), n_rows, 3, spread=3)
+    return LogitSet(rows.logits, rows.labels, NAMES)
 
 
 def wards_of(n_rows: int) -> "pd.Series[str]":
@@ -363,10 +362,7 @@ def test_groups_without_names_are_the_numbers_of_the_fit() -> None:
     assert file.groups == ()
     assert isinstance(file.fitted, FittedByGroup)
     scores = np.array([0.5, 0.5, 0.5])
-    assert_array_equal(
-        file.apply(scores, [-3, 7, 1]),
-        file.fitted.predict(scores, [-3, 7, 1]),
-    )
+    assert_array_equal(file.apply(scores, [-3, 7, 1]), file.fitted.predict(scores, [-3, 7, 1]))
     assert file.unfitted([-3, 7, 1]).tolist() == [False, False, True]
     with pytest.raises(CalibrationInputError, match="Expected the group of each row"):
         file.apply(scores)
@@ -525,14 +521,12 @@ def numbers_in(value: Any) -> set[float]:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_files_hold_no_row_and_scores_only_where_the_map_is_made_of_them(key: str) -> None:
-    rng = np.random.default_rng(0)
-    logits = 2 * rng.normal(size=(240, 3))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    rows = LogitSet(logits, labels)
-    result = audit(rows, calibrator=key, event=OneClass(1), groups=labels % 2)
+    rows = overconfident(np.random.default_rng(0), 240, 3, spread=2, by=1)
+    rows = with_groups(rows, rows.labels % 2)
+    result = audit(Split(rows, rows), calibrator=calibrator_of(key), event=OneClass(1))
     written = numbers_in(json.loads(CalibratorFile.of(result).to_json()))
     log_shares = np.log(rows.probabilities)
-    assert not written & {*logits.ravel().tolist(), *log_shares.ravel().tolist()}
+    assert not written & {*rows.logits.ravel().tolist(), *log_shares.ravel().tolist()}
     plain = rows.probabilities.ravel()
     scores = {*plain.tolist(), *twelve_decimals(plain).tolist()}
     assert bool(written & scores) == (key in HOLD_SCORES)

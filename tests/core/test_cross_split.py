@@ -11,12 +11,12 @@ from calibcore.data import EventScores, LogitSet, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.splits import N_FOLDS, Split, cross_split, deal_folds, usual_folds, usual_split
+from tests.core.draws import overconfident
 
 
 @pytest.fixture
 def rows(rng: np.random.Generator) -> LogitSet:
-    logits = 4 * rng.normal(size=(213, 3))
-    return LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(rng, 213, 3)
 
 
 @pytest.mark.parametrize("event", [TopR(1), OneClass(2)], ids=str)

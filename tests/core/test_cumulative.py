@@ -32,9 +32,7 @@ def test_curves_agree_with_the_loops(case: EventCase) -> None:
     assert result.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1)), min_size=16, max_size=16),
-)
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1)), min_size=16, max_size=16))
 def test_the_gap_is_marked_where_it_is_first_reached(rows: list[tuple[int, int]]) -> None:
     # Eighths and 16 rows: every total is exact in binary, so equal gaps are equal to the bit
     scores, hits = [eighths / 8 for eighths, _ in rows], [hit for _, hit in rows]

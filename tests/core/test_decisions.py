@@ -231,9 +231,7 @@ def test_the_lowest_threshold_for_an_accuracy() -> None:
     assert risk_coverage(EventScores([0.9], [0])).lowest_for(0.5) is None
 
 
-def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(
-    rng: np.random.Generator,
-) -> None:
+def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(rng: np.random.Generator) -> None:
     scores, hits = rng.uniform(size=60), rng.integers(2, size=60)
     event, fold = EventScores(scores, hits), rng.permutation(60) % 4
     kept = right = 0

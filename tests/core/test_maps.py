@@ -31,6 +31,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import softmax
+from tests.core.draws import overconfident
 from tests.strategies import EventCase, event_data
 
 STEPS = [
@@ -50,9 +51,7 @@ def events(n_rows: int, seed: int = 0) -> EventScores:
 
 
 def three_classes(n_rows: int = 400) -> LogitSet:
-    rng = np.random.default_rng(8)
-    logits = 5 * rng.normal(size=(n_rows, 3))
-    return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(np.random.default_rng(8), n_rows, 3, spread=5, by=3)
 
 
 # The curve ------------------------------------------------------------------------------------

@@ -20,11 +20,11 @@ from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS, Options, measure_by_key
 from calibcore.models import is_level, pooled, resplit, table_cell
 from calibcore.splits import Split, split_rows
+from tests.core.draws import overconfident
 
 
 def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
-    logits = 4 * rng.normal(size=(n_samples, 3))
-    return LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(rng, n_samples, 3)
 
 
 @pytest.mark.parametrize("calibrator", [None, PlattScaling(), TemperatureScaling()])

@@ -29,6 +29,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.grouping import Grouping
 from calibcore.splits import Split
+from tests.core.draws import overconfident
 
 WARDS = np.array(["b", "a", "", 'o"wl'])
 MOST_LINES = 60
@@ -36,10 +37,8 @@ MOST_LINES = 60
 
 
 def draw_set(n_rows: int, seed: int) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(size=(n_rows, 3)) * 3
-    labels = (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
-    return LogitSet(logits, labels, ("cat", "dog", 'o"wl'))
+    rows = overconfident(np.random.default_rng(seed), n_rows, 3, spread=3)
+    return LogitSet(rows.logits, rows.labels, ("cat", "dog", 'o"wl'))
 
 
 def as_probabilities(rows: LogitSet) -> LogitSet:
@@ -169,11 +168,7 @@ def test_groups_of_the_code_are_those_of_the_file(groups: list[Any], new: list[A
     told = np.array([groups[k] for k in place], dtype=object)
     file = CalibratorFile.of(audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told))
     given = np.array(new, dtype=object)
-    assert_allclose(
-        code_of(file)(scores[:6], given),
-        file.apply(scores[:6], given),
-        atol=1e-12,
-    )
+    assert_allclose(code_of(file)(scores[:6], given), file.apply(scores[:6], given), atol=1e-12)
     assert 0 < file.unfitted(given).sum() < 6
 
 

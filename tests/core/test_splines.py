@@ -44,10 +44,7 @@ def test_value_and_derivative_agree_with_exact_fractions(
 @pytest.mark.parametrize("n_knots", [4, 5, 6, 13])
 @pytest.mark.parametrize(("runout", "ends"), [("natural", "natural"), ("cubic", "not-a-knot")])
 def test_scipy_draws_the_same_spline(
-    runout: Runout,
-    ends: Literal["natural", "not-a-knot"],
-    n_knots: int,
-    rng: np.random.Generator,
+    runout: Runout, ends: Literal["natural", "not-a-knot"], n_knots: int, rng: np.random.Generator
 ) -> None:
     values, x = rng.normal(size=n_knots), np.linspace(0, 1, 201)
     theirs = scipy.interpolate.CubicSpline(knots(n_knots), values, bc_type=ends)

@@ -16,15 +16,14 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from tests import reference
+from tests.core.draws import overconfident
 from tests.strategies import LogitCase, logit_sets
 
 GRID = (0.05, 0.4, 1.0, 1.7, 30.0)
 
 
 def draw_set(seed: int, n_rows: int = 300, n_classes: int = 4) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = 5 * rng.normal(size=(n_rows, n_classes))
-    return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(np.random.default_rng(seed), n_rows, n_classes, spread=5, by=3)
 
 
 def events(seed: int, n_rows: int) -> EventScores:
