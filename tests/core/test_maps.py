@@ -31,7 +31,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import softmax
-from tests.core.draws import overconfident
+from tests.core.draws import overconfident, squared
 from tests.strategies import EventCase, event_data
 
 STEPS = [
@@ -44,12 +44,6 @@ STEPS = [
 SCORE_MAPS = [made for m in CATALOGUE if isinstance(made := m.make(), ScoreMap)]
 
 
-def events(n_rows: int, seed: int = 0) -> EventScores:
-    rng = np.random.default_rng(seed)
-    scores = rng.random(n_rows)
-    return EventScores(scores, rng.random(n_rows) < scores**2)
-
-
 def three_classes(n_rows: int = 400) -> LogitSet:
     return overconfident(np.random.default_rng(8), n_rows, 3, spread=5, by=3)
 
@@ -59,7 +53,7 @@ def three_classes(n_rows: int = 400) -> LogitSet:
 
 @pytest.mark.parametrize("score_map", SCORE_MAPS, ids=lambda made: type(made).__name__)
 def test_a_curve_is_what_the_map_predicts_from_0_to_1(score_map: ScoreMap) -> None:
-    rows = events(300)
+    rows = squared(300)
     fitted = score_map.fit(rows.scores, rows.hits)
     curve = score_curve(fitted)
     assert (curve.score[0], curve.score[-1]) == (0.0, 1.0)
@@ -95,7 +89,7 @@ def test_between_two_places_nothing_happens(case: EventCase) -> None:
 
 
 def test_a_spline_bends_where_the_curve_has_places() -> None:
-    rows = events(300, seed=3)
+    rows = squared(300, seed=3)
     fitted = SplineCalibration(constrained=True).fit(rows.scores, rows.hits)
     curve = score_curve(fitted)
     assert np.isin(fitted.scores, curve.score).all()

@@ -1,5 +1,7 @@
 """Cells of a table of models by calibrators, beside `audit` and a loop over splits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -87,15 +89,13 @@ def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None
     measures = measure_by_key("ece"), measure_by_key("nll")
     calibrators: list[Calibrator] = [TemperatureScaling(), HistogramBinning(n_bins=4)]
     for calibrator in calibrators:
-        result = resplit(
-            rows,
-            event=event,
-            calibrator=calibrator,
-            measures=measures,
-            n_splits=4,
-            calibration_share=0.4,
-            seed=7,
-        )
+        given: dict[str, Any] = {
+            "event": event,
+            "calibrator": calibrator,
+            "measures": measures,
+            "n_splits": 4,
+        }
+        result = resplit(rows, **given, calibration_share=0.4, seed=7)
         wanted = []
         for seed in (7, 8, 9, 10):
             split = split_rows(rows, calibration_share=0.4, seed=seed)
@@ -117,14 +117,9 @@ def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None
 
 def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
     rows = EventScores(rng.uniform(size=8), [0, 1] * 4)
+    calibrator, measures = SplineCalibration(n_knots=6), (measure_by_key("ece"),)
     with pytest.raises(CalibrationInputError):
-        resplit(
-            rows,
-            event=TopR(1),
-            calibrator=SplineCalibration(n_knots=6),
-            measures=(measure_by_key("ece"),),
-            n_splits=2,
-        )
+        resplit(rows, event=TopR(1), calibrator=calibrator, measures=measures, n_splits=2)
 
 
 def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:

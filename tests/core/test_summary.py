@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
 from operator import add
 
@@ -24,6 +24,7 @@ from calibcore.drift import compare_batches
 from calibcore.events import OneClass
 from calibcore.group_drift import compare_groups
 from calibcore.inference import SideRows, draws, drift_test, group_gaps
+from calibcore.inference.findings import Inference
 from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure, measure_by_key
 from calibcore.reliability import bands
@@ -189,7 +190,7 @@ def test_counts_are_rows() -> None:
 
 
 def test_intervals_of_few_rows_are_those_of_the_rows() -> None:
-    rows = draw_rows(600)
+    rows = draw_rows(300)
     both = Summary.of(*rows).audit(), audit(*rows)
     result, wanted = (one.intervals(n_resamples=60, seed=3) for one in both)
     assert len(result.findings) == len(wanted.findings)
@@ -201,6 +202,11 @@ def test_intervals_of_few_rows_are_those_of_the_rows() -> None:
             check_fields(mine.before.reference, its.before.reference, "p_value", **near)
 
 
+@cache
+def intervals_of_rows() -> Inference:
+    return audit(*draw_rows(3000)).intervals()
+
+
 @pytest.mark.parametrize("most_cells", [1 << 13, 400])
 def test_intervals_of_many_rows_are_those_of_the_rows_but_for_the_draws(
     most_cells: int, monkeypatch: pytest.MonkeyPatch
@@ -208,8 +214,7 @@ def test_intervals_of_many_rows_are_those_of_the_rows_but_for_the_draws(
     """Of 1,000 draws an end is known to about 4% of half an interval: 25% are four errors."""
     monkeypatch.setattr(import_module("calibcore.inference.infer"), "_WRITTEN", 0)
     monkeypatch.setattr(draws, "_MOST_CELLS", most_cells)
-    rows = draw_rows(3000)
-    result, wanted = Summary.of(*rows).audit().intervals(), audit(*rows).intervals()
+    result, wanted = Summary.of(*draw_rows(3000)).audit().intervals(), intervals_of_rows()
     for key in KEYS:
         mine, its = result.find(key).before, wanted.find(key).before
         assert mine is not None

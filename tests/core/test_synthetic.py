@@ -170,7 +170,7 @@ def test_smooth_ece_intercept_and_slope_are_solved_over_the_integrals(name: str)
 @NAMES
 def test_every_measure_of_very_many_rows_is_near_its_truth(name: str) -> None:
     world, truth = WORLDS[name], WORLDS[name].truth()
-    event = world.draw(1_000_000, seed=11).event
+    event = world.draw(600_000, seed=11).event
     counted = tally(event.scores, event.hits)
     for key, measure in MEASURES.items():
         if key == "mce" or measure.is_tested_only:  # of few rows; or it grows with them
