@@ -192,7 +192,7 @@ def test_counts_are_rows() -> None:
 def test_intervals_of_few_rows_are_those_of_the_rows() -> None:
     rows = draw_rows(300)
     both = Summary.of(*rows).audit(), audit(*rows)
-    result, wanted = (one.intervals(n_resamples=60, seed=3) for one in both)
+    result, wanted = (one.intervals(n_resamples=25, seed=3) for one in both)
     assert len(result.findings) == len(wanted.findings)
     for mine, its in zip(result.findings, wanted.findings, strict=True):
         assert (mine.before is None) == (its.before is None), mine.key
