@@ -459,20 +459,6 @@ def test_the_null_line_and_the_p_value_agree_on_which_side(rng: np.random.Genera
     assert sides == {True, False}
 
 
-@pytest.mark.parametrize("confident", [False, True])
-@pytest.mark.long
-def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
-    rng: np.random.Generator, *, confident: bool
-) -> None:
-    n_draws = 2000
-    scores = rng.beta(9, 1, 1500) if confident else rng.uniform(0, 1, 1500)
-    drawn = [cumulative_curves(scores, rng.random(1500) < scores) for _ in range(n_draws)]
-    beyond = np.mean([curves.ks_error > curves.ks_null_95 for curves in drawn])
-    # The limit is reached from below; three standard errors of 2,000 draws are 1.5 points.
-    assert 0.03 < beyond < 0.066
-    assert np.mean([curves.ks_p_value < 0.5 for curves in drawn]) == pytest.approx(0.5, abs=0.06)
-
-
 @pytest.mark.parametrize("calibrator", ["a temperature", TemperatureScaling])
 def test_what_is_no_calibrator_is_refused(calibrator: TemperatureScaling) -> None:
     rows = LogitSet([[0.0, 1.0]] * 4, [0, 1, 0, 1])

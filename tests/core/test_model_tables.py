@@ -25,16 +25,12 @@ from calibcore.splits import Split, split_rows
 from tests.core.draws import overconfident
 
 
-def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
-    return overconfident(rng, n_samples, 3)
-
-
 @pytest.mark.parametrize("calibrator", [None, PlattScaling(), TemperatureScaling()])
 @pytest.mark.parametrize("event", [TopR(1), OneClass(2), WithinTopR(2)])
 def test_every_measure_is_that_of_the_audit(
     rng: np.random.Generator, calibrator: Calibrator | None, event: TopR | OneClass | WithinTopR
 ) -> None:
-    split = Split(draw_set(rng, 80), draw_set(rng, 90))
+    split = Split(overconfident(rng, 80, 3), overconfident(rng, 90, 3))
     result = audit(split, event=event, calibrator=calibrator, n_bins=7)
     for measure in METRICS:
         options = Options(n_bins=7)
@@ -60,7 +56,7 @@ def test_scores_alone_have_an_accuracy_as_top_predictions(rng: np.random.Generat
 
 
 def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generator) -> None:
-    split = Split(draw_set(rng, 150), draw_set(rng, 150))
+    split = Split(overconfident(rng, 150, 3), overconfident(rng, 150, 3))
     result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
     keys = ("ece", "ks_error", "accuracy", "mean_gap", "auroc")
     plan = Plan(tuple(measure_by_key(key) for key in keys), n_resamples=40)
@@ -85,7 +81,7 @@ def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generato
 
 
 def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None:
-    rows, event = draw_set(rng, 120), TopR(1)
+    rows, event = overconfident(rng, 120, 3), TopR(1)
     measures = measure_by_key("ece"), measure_by_key("nll")
     calibrators: list[Calibrator] = [TemperatureScaling(), HistogramBinning(n_bins=4)]
     for calibrator in calibrators:
@@ -123,7 +119,7 @@ def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
 
 
 def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:
-    first, second = draw_set(rng, 30), draw_set(rng, 10)
+    first, second = overconfident(rng, 30, 3), overconfident(rng, 10, 3)
     rows, share = pooled(Split(first, second))
     assert share == 0.75
     assert isinstance(rows, LogitSet)

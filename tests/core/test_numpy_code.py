@@ -54,7 +54,7 @@ def calibrators() -> dict[str, Calibrator]:
 
 
 @cache
-def selections_of(key: str, kind: str = "logits") -> CalibratorFile:
+def file_of(key: str, kind: str = "logits") -> CalibratorFile:
     rows, calibrator = draw_set(300, 1), calibrators()[key]
     rows = as_probabilities(rows) if kind == "probabilities" else rows
     if isinstance(calibrator, ByGroup):
@@ -75,7 +75,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ("probabilities", as_probabilities(draw_set(80, 2))),
     ):
         for key in calibrators():
-            file, name = selections_of(key, kind), f"{kind}_{key}"
+            file, name = file_of(key, kind), f"{kind}_{key}"
             of_scores = isinstance(file.fitted, FittedScoreMap)
             table = np.append(new.probabilities[:, 1], [0, 0.5, 1]) if of_scores else new.given
             groups = WARDS[np.arange(len(table)) % 4] if file.needs_groups else None
@@ -110,7 +110,7 @@ def code_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_the_code_is_short_and_needs_numpy_alone(key: str) -> None:
-    text = numpy_code(selections_of(key))
+    text = numpy_code(file_of(key))
     assert len(code_lines(text)) <= MOST_LINES
     tree = list(ast.walk(ast.parse(text)))
     imported = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
@@ -222,7 +222,7 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
 @pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    file, new = selections_of(key), draw_set(80, 2)
+    file, new = file_of(key), draw_set(80, 2)
     groups: list[Any] = [["a"] * 80] if file.needs_groups else []
     names = ("dog", "cat", 'o"wl')
     given: Any = {
@@ -259,7 +259,7 @@ def test_a_calibrator_of_folds_has_no_code() -> None:
     ],
 )
 def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) -> None:
-    calibrate = code_of(selections_of(key))
+    calibrate = code_of(file_of(key))
     with pytest.raises(ValueError, match=text):
         calibrate(given(draw_set(80, 2)))
     if key == "temperature":
@@ -269,7 +269,7 @@ def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) 
 
 @pytest.mark.parametrize("key", ["temperature", "by_group"])
 def test_what_a_file_says_stays_text(key: str) -> None:
-    file = selections_of(key)
+    file = file_of(key)
     foul = '"""\nimport os\nx = """\\'
     content = json.loads(file.to_json())
     del content["checksum"]

@@ -25,7 +25,7 @@ WRITTEN = tuple(one.key for one in CATALOGUE if one.key not in NOT_WRITTEN)
 
 
 @cache
-def selections_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
+def file_and_rows(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
     """Fit to one set, and return the calibrator with rows that it has not seen."""
     data = load_sample("three_garments")
     table, new = (np.asarray(data[f"logits_{name}"], float) for name in ("calibration", "test"))
@@ -58,14 +58,14 @@ def scores() -> Floats:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
-    file, new = selections_of(key)
+    file, new = file_and_rows(key)
     assert has_model(file.fitted)
     check_model(file, scores() if file.takes == "scores" else new)
 
 
 @pytest.mark.parametrize("key", ["temperature", "dirichlet"])
 def test_probabilities_are_taken_as_they_are(key: str) -> None:
-    file, new = selections_of(key, values="probabilities")
+    file, new = file_and_rows(key, values="probabilities")
     assert file.takes == "probabilities"
     check_model(file, new, 1e-9)
 
@@ -81,7 +81,7 @@ def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
 
 
 def test_it_says_what_it_takes() -> None:
-    file, _ = selections_of("vector")
+    file, _ = file_and_rows("vector")
     model = onnx_model(file)
     facts = {one.key: one.value for one in model.metadata_props}
     assert facts["classes"].split("\n") == list(file.class_names)
@@ -107,7 +107,7 @@ def test_one_that_has_no_model_is_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_single_precision_is_that_of_the_last_digit_alone(key: str) -> None:
-    file, new = selections_of(key)
+    file, new = file_and_rows(key)
     values = (scores() if file.takes == "scores" else new).astype(np.float32)
     model = onnx_model(file, single=True)
     session = onnxruntime.InferenceSession(model.SerializeToString())
@@ -149,7 +149,7 @@ def test_a_map_after_an_offset_and_pooled_scores() -> None:
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
     wanted = {}
     for key in WRITTEN:
-        file, new = selections_of(key)
+        file, new = file_and_rows(key)
         values = scores() if file.takes == "scores" else new
         (tmp_path / f"{key}.onnx").write_bytes(onnx_model(file).SerializeToString())
         np.save(tmp_path / f"{key}.npy", values)

@@ -162,7 +162,7 @@ def test_a_class_that_is_always_equal_gets_its_frequency() -> None:
 # What is exported --------------------------------------------------------------------------------
 
 
-def answers(file: CalibratorFile, values: Floats) -> tuple[Floats, Floats]:
+def exported(file: CalibratorFile, values: Floats) -> tuple[Floats, Floats]:
     """Calibrate by the file's Python and by its ONNX model."""
     names: dict[str, Any] = {}
     exec(numpy_code(file), names)  # noqa: S102 - the code under test
@@ -183,7 +183,7 @@ def test_code_and_model_are_the_calibrator_on_ties_and_zeros(key: str, case: Cas
     assert has_model(file.fitted)
     assert (case.new == 0).any()
     want = file.apply(case.new)
-    for answer in answers(file, case.new):
+    for answer in exported(file, case.new):
         assert_allclose(answer, want, rtol=0, atol=1e-9)
 
 
@@ -197,7 +197,7 @@ def test_code_and_model_are_the_calibrator_of_logits_that_rule_classes_out(key: 
     new[:, :3][rng.random((300, 3)) < 0.3] = -np.inf
     for values in (logits, new):
         want = file.apply(values)
-        for answer in answers(file, values):
+        for answer in exported(file, values):
             assert_allclose(answer, want, rtol=0, atol=1e-9)
 
 
@@ -209,5 +209,5 @@ def test_pooled_scores_and_their_table_have_steps_where_they_were_given(case: Ca
     scores = np.unique(case.table)
     want = fitted.predict(scores)
     assert_allclose(score_table(fitted).at(scores), want, rtol=0, atol=1e-4)
-    for answer in answers(file, scores):
+    for answer in exported(file, scores):
         assert_allclose(answer, want, rtol=0, atol=1e-12)
