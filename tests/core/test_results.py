@@ -70,7 +70,5 @@ def test_an_unknown_key_is_refused_with_the_keys(result: AuditResult) -> None:
     sides = SideRows(result.test.before.event), SideRows(result.test.after.event)
     answer = infer(*sides, Plan(measures=METRICS[:2], n_resamples=20))
     for find in (result.test.compare, answer.find):
-        with pytest.raises(
-            CalibrationInputError, match=r"'no such key'\. Expected one of ks_err"
-        ):
+        with pytest.raises(CalibrationInputError, match=r"'no such key'\. Expected one of ks_err"):
             find("no such key")
