@@ -26,20 +26,6 @@ def test_bins_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
         assert_allclose(result.frequency, expected.frequency, rtol=0, atol=1e-12)
 
 
-@given(event_data(), st.integers(1, 40), st.sampled_from(KINDS))
-def test_as_many_bins_as_asked_for_hold_every_row_once(
-    case: EventCase, n_bins: int, binning: Binning
-) -> None:
-    table = bin_scores(*case, n_bins=n_bins, binning=binning)
-    assert table.counts.shape == table.mean_score.shape == table.frequency.shape == (n_bins,)
-    assert table.edges.shape == (n_bins + 1,)
-    assert (table.edges[0], table.edges[-1]) == (0.0, 1.0)
-    assert np.all(np.diff(table.edges) >= 0)
-    assert table.counts.sum() == len(case.scores)
-    assert np.array_equal(np.isnan(table.mean_score), table.counts == 0)
-    assert np.array_equal(np.isnan(table.frequency), table.counts == 0)
-
-
 @given(event_data(), st.integers(1, 20), st.sampled_from(KINDS), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(
     case: EventCase, n_bins: int, binning: Binning, random: Random
@@ -47,12 +33,7 @@ def test_the_order_of_rows_changes_no_bit(
     order = list(range(len(case.scores)))
     random.shuffle(order)
     first = bin_scores(*case, n_bins=n_bins, binning=binning)
-    second = bin_scores(
-        case.scores[order],
-        case.hits[order],
-        n_bins=n_bins,
-        binning=binning,
-    )
+    second = bin_scores(case.scores[order], case.hits[order], n_bins=n_bins, binning=binning)
     for name in ("edges", "counts", "mean_score", "frequency"):
         assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True), name
 

@@ -6,15 +6,17 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from calibcore import AuditResult, LogitSet, TopR, audit, split_rows
+from calibcore import AuditResult, TopR, audit, split_rows
 from calibcore.calibrators import CATALOGUE
 from calibcore.drift import compare_batches
 from calibcore.metrics import METRICS
+from tests.core.draws import overconfident
 
 WAYS = {
     "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 - own
@@ -23,11 +25,10 @@ WAYS = {
 }
 
 
+@cache
 def result(key: str | None) -> AuditResult:
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(240, 3))
-    labels = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
-    return audit(split_rows(LogitSet(logits, labels)), event=TopR(1), calibrator=key)
+    rows = overconfident(np.random.default_rng(0), 240, 3, spread=1, by=1)
+    return audit(split_rows(rows), event=TopR(1), calibrator=key)
 
 
 @pytest.mark.parametrize("way", WAYS)

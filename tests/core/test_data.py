@@ -26,16 +26,6 @@ def test_a_logit_set_keeps_logits_and_labels(case: LogitCase) -> None:
     assert_allclose(rows.probabilities, reference.softmax(case.logits.tolist()), atol=1e-12)
 
 
-def test_a_column_of_labels_is_flattened() -> None:
-    rows = LogitSet([[0.0, 1.0], [1.0, 0.0]], [[1], [0]])
-    assert rows.labels.shape == (2,)
-
-
-def test_class_names_are_numbers_unless_given() -> None:
-    assert list(LogitSet([[0.0, 1.0]], [1]).class_names) == ["0", "1"]
-    assert list(LogitSet([[0.0, 1.0]], [1], ["cat", "dog"]).class_names) == ["cat", "dog"]
-
-
 @pytest.mark.parametrize("names", [["cat", "dog"], [0, 1], ["0", "1"], [0.0, 1.0]])
 def test_columns_of_a_data_frame_name_the_classes(names: list[object]) -> None:
     frame = pd.DataFrame([[0.25, 0.75], [0.5, 0.5]], columns=names)
@@ -53,18 +43,6 @@ def test_columns_called_by_other_numbers_are_refused(names: list[object]) -> Non
         with pytest.raises(CalibrationInputError, match=rf"columns called {names[0]}, {names[1]}"):
             make(frame, [0, 1])
     assert LogitSet(frame.to_numpy(), [0, 1]).class_names == ("0", "1")
-
-
-def test_probabilities_become_logits_and_come_back() -> None:
-    rows = LogitSet.from_probabilities([[0.25, 0.75], [1.0, 0.0]], [1, 0], ["no", "yes"])
-    assert_allclose(rows.probabilities, [[0.25, 0.75], [1.0, 0.0]], atol=1e-15)
-    assert list(rows.class_names) == ["no", "yes"]
-
-
-def test_probabilities_that_nearly_sum_to_1_are_scaled() -> None:
-    # 0.2502 + 0.7503 = 1.0005, so the first becomes 0.2502 / 1.0005
-    rows = LogitSet.from_probabilities([[0.2502, 0.7503]], [1])
-    assert_allclose(rows.probabilities, [[0.2502 / 1.0005, 0.7503 / 1.0005]], atol=1e-15)
 
 
 @pytest.mark.parametrize(

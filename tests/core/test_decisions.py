@@ -66,12 +66,6 @@ def test_the_change_of_the_net_benefit_is_that_of_two_curves(
         assert_allclose([interval.low, interval.high], [change - wide, change + wide], atol=1e-9)
 
 
-def test_a_cutoff_of_1_has_no_net_benefit() -> None:
-    rows = EventScores([0.2, 0.8], [0, 1])
-    with pytest.raises(CalibrationInputError, match="cutoff"):
-        benefit_change(rows, rows, 1.0)
-
-
 @given(event_data(), st.floats(0.01, 100), st.floats(0.01, 100))
 def test_mean_cost_is_that_of_a_loop(case: EventCase, alarm: float, miss: float) -> None:
     event = EventScores(case.scores, case.hits)
@@ -99,6 +93,10 @@ def test_net_benefit_is_that_of_a_loop(case: EventCase) -> None:
         assert result.model[place] == pytest.approx(right / n - in_vain / n * odds, abs=1e-10)
         every = (right + missed) / n - (in_vain + left) / n * odds
         assert result.every[place] == pytest.approx(every, abs=1e-10)
+        if place % 25 == 10:
+            benefit = at_cutoff(event, t).net_benefit
+            assert benefit == pytest.approx(result.model[place], abs=1e-12)
+    assert math.isnan(at_cutoff(event, 1.0).net_benefit)
     assert result.prevalence == event.hits.mean()
     assert (result.low <= result.gain + 1e-12).all()
     assert (result.high >= result.gain - 1e-12).all()
@@ -231,9 +229,7 @@ def test_the_lowest_threshold_for_an_accuracy() -> None:
     assert risk_coverage(EventScores([0.9], [0])).lowest_for(0.5) is None
 
 
-def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(
-    rng: np.random.Generator,
-) -> None:
+def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(rng: np.random.Generator) -> None:
     scores, hits = rng.uniform(size=60), rng.integers(2, size=60)
     event, fold = EventScores(scores, hits), rng.permutation(60) % 4
     kept = right = 0
@@ -273,12 +269,16 @@ def test_the_chosen_threshold_promises_too_much_and_held_out_rows_do_not() -> No
 
 @pytest.mark.parametrize("cutoff", [-0.1, 1.1, math.nan])
 def test_a_cutoff_out_of_range_is_refused(cutoff: float) -> None:
+    rows = EventScores([0.2, 0.8], [0, 1])
     with pytest.raises(CalibrationInputError, match="from 0 to 1"):
-        at_cutoff(EventScores([0.5], [1]), cutoff)
-    with pytest.raises(CalibrationInputError):
-        decision_curve(EventScores([0.5], [1]), [0.5, 1.0])
+        at_cutoff(rows, cutoff)
     with pytest.raises(CalibrationInputError, match="an accuracy"):
-        out_of_fold_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
+        out_of_fold_accuracy(rows, cutoff, np.array([0, 1]))
+    for one in (cutoff, 1.0):
+        with pytest.raises(CalibrationInputError, match="cutoff"):
+            benefit_change(rows, rows, one)
+        with pytest.raises(CalibrationInputError):
+            decision_curve(rows, [0.5, one])
 
 
 @given(event_data(), st.floats(0, 1), st.integers(1, 4))
@@ -295,14 +295,6 @@ def test_groups_are_counted_as_sets_of_their_own(
         assert result is not None
         alone = at_cutoff(event.rows(mine), cutoff)
         assert vars(result) == vars(alone)
-
-
-def test_the_net_benefit_of_a_count_is_that_of_the_curve() -> None:
-    event = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
-    curve = decision_curve(event, [0.2, 0.5])
-    for place, cutoff in enumerate(curve.cutoff.tolist()):
-        assert at_cutoff(event, cutoff).net_benefit == pytest.approx(curve.model[place], abs=1e-12)
-    assert math.isnan(at_cutoff(event, 1.0).net_benefit)
 
 
 @pytest.mark.parametrize("places", [[0, 1], [0, 0, 1, 2], [0.0, 1.0, 1.0, 0.0], [-1, 0, 0, 1]])

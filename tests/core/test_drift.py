@@ -42,6 +42,19 @@ def compared(old: Rows, new: Rows, n_draws: int = 300) -> BatchComparison:
     return compare_batches(tally(*old), tally(*new), n_draws=n_draws)
 
 
+def permuted(old: Rows, new: Rows, keys: tuple[str, ...], n_draws: int) -> dict[str, np.ndarray]:
+    """Compute changes of measures between batches to which rows are dealt at random."""
+    scores, hits = (np.concatenate(pair) for pair in zip(old, new, strict=True))
+    rng, changes = np.random.default_rng(0), []
+    for _ in range(n_draws):
+        first, rest = np.split(rng.permutation(scores.size), [old[0].size])
+        changes.append([
+            BY_KEY[key](scores[rest], hits[rest]) - BY_KEY[key](scores[first], hits[first])
+            for key in keys
+        ])  # fmt: skip
+    return dict(zip(keys, np.array(changes).T, strict=True))
+
+
 def test_values_are_those_of_the_measures() -> None:
     old, new = rows(0, 300), rows(1, 200, slope=1.5)
     result = compared(old, new)
@@ -54,18 +67,12 @@ def test_values_are_those_of_the_measures() -> None:
 
 
 def test_p_values_are_those_of_a_permutation_of_the_rows() -> None:
-    (old, was), (new, now) = rows(3, 400), rows(4, 250, slope=1.35)
-    result = compare_batches(tally(old, was), tally(new, now), n_draws=4000)
-    scores, hits = np.concatenate([old, new]), np.concatenate([was, now])
-    rng = np.random.default_rng(0)
-    for key in ("mean_gap", "mean_score", "event_brier"):
-        measure, drawn = BY_KEY[key], []
-        for _ in range(1500):
-            order = rng.permutation(scores.size)
-            first, rest = order[:400], order[400:]
-            drawn.append(measure(scores[rest], hits[rest]) - measure(scores[first], hits[first]))
-        row = result.find(key)
-        far = np.abs(np.array(drawn) - np.mean(drawn)) >= abs(row.change - np.mean(drawn))
+    old, new = rows(3, 400), rows(4, 250, slope=1.35)
+    result = compared(old, new, 4000)
+    keys = "mean_gap", "mean_score", "event_brier"
+    for key, changes in permuted(old, new, keys, 1500).items():
+        row, middle = result.find(key), changes.mean()
+        far = np.abs(changes - middle) >= abs(row.change - middle)
         assert row.p_value == pytest.approx(far.mean(), abs=0.035)
 
 
@@ -228,34 +235,24 @@ def test_one_row_is_a_batch() -> None:
 
 
 def test_a_change_that_does_not_matter_is_no_change() -> None:
-    old, (scores, hits) = rows(0, 40_000), rows(1, 40_000)
-    new = np.clip(scores + 0.02, 0, 1), hits
-    assert "mean_gap" in [row.key for row in compared(old, new).moved]
+    old, (scores, hits) = rows(0, 20_000), rows(1, 20_000)
+    batches = tally(*old), tally(np.clip(scores + 0.02, 0, 1), hits)
+    plain = compare_batches(*batches, n_draws=300)
+    assert plain.find("mean_gap") in plain.moved
     for least, moved in ((0.005, True), (0.02, False), (0.05, False)):
-        result = compare_batches(
-            tally(*old),
-            tally(*new),
-            n_draws=300,
-            rule=Rule(("mean_gap",), least={"mean_gap": least}),
-        )
+        rule = Rule(("mean_gap",), least={"mean_gap": least})
+        result = compare_batches(*batches, n_draws=300, rule=rule)
         assert bool(result.moved) is moved
         spread = result.rows[0].visible - least
-        assert spread == pytest.approx(compared(old, new).find("mean_gap").visible, rel=0.3)
+        assert spread == pytest.approx(plain.find("mean_gap").visible, rel=0.3)
 
 
 def test_a_least_change_is_the_slow_permutation_of_what_is_beyond_it() -> None:
-    (old, was), (new, now) = rows(3, 400), rows(4, 250, slope=1.35)
+    old, new = rows(3, 400), rows(4, 250, slope=1.35)
     rule = Rule(("event_brier",), least={"event_brier": 0.004})
-    row = compare_batches(tally(old, was), tally(new, now), n_draws=4000, rule=rule).rows[0]
-    scores, hits = np.concatenate([old, new]), np.concatenate([was, now])
-    rng, drawn = np.random.default_rng(0), []
-    for _ in range(2000):
-        order = rng.permutation(scores.size)
-        first, rest = order[:400], order[400:]
-        drawn.append(
-            event_brier(scores[rest], hits[rest]) - event_brier(scores[first], hits[first])
-        )
-    far = np.abs(np.array(drawn)) >= abs(row.change) - 0.004
+    row = compare_batches(tally(*old), tally(*new), n_draws=4000, rule=rule).rows[0]
+    (changes,) = permuted(old, new, ("event_brier",), 2000).values()
+    far = np.abs(changes) >= abs(row.change) - 0.004
     assert row.p_value == pytest.approx(far.mean(), abs=0.035)
 
 

@@ -1,7 +1,7 @@
 """One audit: what it fits on, what it evaluates, and that every number is the public function's."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +34,7 @@ from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
 from calibcore.splits import Split
 from calibcore.weights import SampleWeight
+from tests.core.draws import overconfident
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -50,11 +51,9 @@ each_event = pytest.mark.parametrize("event", EVENTS, ids=str)
 each_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=str)
 
 
-def draw_rows(rng: np.random.Generator, n_samples: int, n_classes: int = 4) -> LogitSet:
-    """Overconfident rows: labels drawn from the softmax of logits half as large."""
-    logits = 4 * rng.normal(size=(n_samples, n_classes))
-    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    return LogitSet(logits.astype(np.float32), labels)
+def draw_rows(rng: np.random.Generator, n_samples: int) -> LogitSet:
+    rows = overconfident(rng, n_samples, 4)
+    return LogitSet(rows.logits.astype(np.float32), rows.labels)
 
 
 @pytest.fixture
@@ -85,41 +84,27 @@ def values(evaluated: SetResult) -> list[tuple[str, float | None, float | None]]
 
 @each_event
 @each_calibrator
-def test_test_labels_reach_no_fit(
+def test_a_fit_sees_the_calibration_set_alone(
     split: Split[LogitSet],
     event: ChosenEvent,
     calibrator: ScoreMap | VectorMap,
     rng: np.random.Generator,
 ) -> None:
-    test = split.test
-    shuffled = LogitSet(test.logits, rng.permutation(test.labels))
-    plain = audit(split, event=event, calibrator=calibrator)
-    other = audit(Split(split.calibration, shuffled), event=event, calibrator=calibrator)
-    assert parameters(plain.fitted) == parameters(other.fitted)
+    rows, test = split.calibration, split.test
+    shuffled, relabelled = (
+        LogitSet(one.logits, rng.permutation(one.labels)) for one in (test, rows)
+    )
+    plain, other, elsewhere, refitted = (
+        audit(Split(*sets), event=event, calibrator=calibrator)
+        for sets in (
+            (rows, test), (rows, shuffled), (rows, draw_rows(rng, 50)), (relabelled, test),
+        )
+    )  # fmt: skip
+    assert parameters(plain.fitted) == parameters(other.fitted) == parameters(elsewhere.fitted)
+    assert parameters(plain.fitted) != parameters(refitted.fitted)
     assert values(plain.calibration) == values(other.calibration)
     assert plain.test.after.event.scores.tolist() == other.test.after.event.scores.tolist()
     assert plain.test.compare("ks_error") != other.test.compare("ks_error")
-
-
-@each_calibrator
-def test_no_test_row_reaches_a_fit(
-    split: Split[LogitSet], calibrator: ScoreMap | VectorMap, rng: np.random.Generator
-) -> None:
-    elsewhere = Split(split.calibration, draw_rows(rng, 50))
-    plain = audit(split, event=TopR(1), calibrator=calibrator)
-    other = audit(elsewhere, event=TopR(1), calibrator=calibrator)
-    assert parameters(plain.fitted) == parameters(other.fitted)
-
-
-@each_calibrator
-def test_calibration_labels_do_reach_the_fit(
-    split: Split[LogitSet], calibrator: ScoreMap | VectorMap, rng: np.random.Generator
-) -> None:
-    rows = split.calibration
-    shuffled = LogitSet(rows.logits, rng.permutation(rows.labels))
-    plain = audit(split, event=TopR(1), calibrator=calibrator)
-    other = audit(Split(shuffled, split.test), event=TopR(1), calibrator=calibrator)
-    assert parameters(plain.fitted) != parameters(other.fitted)
 
 
 @each_event
@@ -150,9 +135,19 @@ def test_a_score_map_changes_the_events_score_alone(
         assert after.hits.tolist() == before.hits.tolist()
         assert after.scores.tolist() == result.fitted.predict(before.scores).tolist()
         assert evaluated.changed_decisions == 0
+        assert evaluated.past_half is None  # of more than two classes
         right = metrics.accuracy(rows.probabilities, rows.labels)
         accuracy = evaluated.compare("accuracy")
         assert (accuracy.before, accuracy.after, accuracy.change) == (right, right, 0)
+        undefined = [row.measure.key for row in evaluated.comparisons if row.after is None]
+        assert sorted(undefined) == [
+            "brier", "calibration_gain", "classwise_ece", "classwise_ece_equal_mass",
+            "classwise_ks", "kde_classwise_ece", "max_classwise_ece", "max_classwise_ks", "nll",
+            "skce", "top_label_ece",
+        ]  # fmt: skip
+        for row in map(evaluated.compare, ("nll", "brier")):
+            assert row.before is not None
+            assert row.change is None
 
 
 @pytest.mark.parametrize(
@@ -180,39 +175,6 @@ def test_scores_of_two_classes_across_one_half_are_counted(
     assert audit(Split(rows, rows), event=WithinTopR(2), calibrator=None).test.past_half is None
 
 
-@each_event
-def test_a_score_map_of_three_classes_says_nothing_of_one_half(
-    split: Split[LogitSet], event: ChosenEvent
-) -> None:
-    assert audit(split, event=event, calibrator=SplineCalibration()).test.past_half is None
-
-
-@each_event
-def test_a_score_map_leaves_no_class_table_to_measure(
-    split: Split[LogitSet], event: ChosenEvent
-) -> None:
-    evaluated = audit(split, event=event, calibrator=SplineCalibration()).test
-    for key in ("nll", "brier"):
-        row = evaluated.compare(key)
-        assert row.before is not None
-        assert row.after is None
-        assert row.change is None
-    undefined = [row.measure.key for row in evaluated.comparisons if row.after is None]
-    assert sorted(undefined) == [
-        "brier",
-        "calibration_gain",
-        "classwise_ece",
-        "classwise_ece_equal_mass",
-        "classwise_ks",
-        "kde_classwise_ece",
-        "max_classwise_ece",
-        "max_classwise_ks",
-        "nll",
-        "skce",
-        "top_label_ece",
-    ]
-
-
 @pytest.mark.parametrize("event", [TopR(1), TopR(2), OneClass(1)], ids=str)
 def test_pooled_scores_learn_from_all_classes_and_change_one_score(
     split: Split[LogitSet], event: ChosenEvent
@@ -235,20 +197,6 @@ def test_pooled_scores_refuse_a_sum_of_probabilities(split: Split[LogitSet]) -> 
         CalibrationInputError, match=r"not normalised.*within-top-r. Expected a top"
     ):
         audit(split, event=WithinTopR(2), calibrator=PooledScores(IsotonicCalibration()))
-
-
-@each_event
-def test_a_vector_map_has_its_event_taken_anew(split: Split[LogitSet], event: ChosenEvent) -> None:
-    result = audit(split, event=event, calibrator=TemperatureScaling())
-    assert isinstance(result.fitted, FittedTemperature)
-    assert result.fitted.temperature > 1.5
-    for evaluated, rows in evaluated_rows(result, split):
-        calibrated = result.fitted.predict_proba(rows.logits)
-        wanted = event.outcomes(calibrated, rows.labels)
-        assert evaluated.after.event.scores.tolist() == wanted.scores.tolist()
-        assert evaluated.after.event.hits.tolist() == wanted.hits.tolist()
-        assert evaluated.compare("nll").after == metrics.nll(calibrated, rows.labels)
-        assert evaluated.changed_decisions == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,106 +250,76 @@ def test_no_calibrator_changes_nothing(split: Split[LogitSet], event: ChosenEven
 # Every number is the public function's ------------------------------------------------------
 
 
-OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
-    "ks_error": metrics.ks_error,
-    "event_brier": metrics.event_brier,
-    "event_nll": metrics.event_nll,
-    "certain_misses": metrics.certain_misses,
-    "mean_score": metrics.mean_score,
-    "hit_rate": metrics.hit_rate,
-    "kuiper": lambda scores, hits: cumulative_curves(scores, hits).kuiper,
-    "sweep_ece": metrics.sweep_ece,
-    "kde_ece": metrics.kde_ece,
-    "kde_ece_l2": lambda scores, hits: metrics.kde_ece(scores, hits, norm=2),
-    "mmce": metrics.mmce,
-    "event_skce": metrics.event_skce,
-    "smooth_ece": metrics.smooth_ece,
-    "miscalibration": lambda scores, hits: metrics.corp(scores, hits).miscalibration,
-    "discrimination": lambda scores, hits: metrics.corp(scores, hits).discrimination,
-    "uncertainty": lambda scores, hits: metrics.corp(scores, hits).uncertainty,
-    "mean_gap": metrics.mean_gap,
-    "net_overconfidence": metrics.net_overconfidence,
-    "observed_expected_ratio": metrics.observed_expected_ratio,
-    "calibration_intercept": metrics.calibration_intercept,
-    "calibration_slope": metrics.calibration_slope,
-    "auroc": metrics.auroc,
-    "averaged_two_bin": metrics.averaged_two_bin,
-    "ici": metrics.ici,
-    "e50": metrics.e50,
-    "e90": metrics.e90,
-    "brier_skill": metrics.brier_skill,
-    "nll_skill": metrics.nll_skill,
-    "nll_miscalibration": lambda scores, hits: metrics.corp_nll(scores, hits).miscalibration,
-    "nll_discrimination": lambda scores, hits: metrics.corp_nll(scores, hits).discrimination,
-    "nll_uncertainty": lambda scores, hits: metrics.corp_nll(scores, hits).uncertainty,
-    "spiegelhalter_z": metrics.spiegelhalter_z,
-    "hosmer_lemeshow": metrics.hosmer_lemeshow,
-}
-OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
-    "brier": metrics.brier,
-    "nll": metrics.nll,
-    "accuracy": metrics.accuracy,
-    "kde_classwise_ece": metrics.kde_classwise_ece,
-    "classwise_ks": metrics.classwise_ks,
-    "max_classwise_ks": metrics.max_classwise_ks,
-    "skce": metrics.skce,
-    "top_2_accuracy": lambda table, labels: metrics.top_r_accuracy(table, labels, 2),
-    "top_5_accuracy": lambda table, labels: metrics.top_r_accuracy(
-        table, labels, min(5, table.shape[1])
-    ),
-}
+OF_EVENT = (
+    "ks_error", "event_brier", "event_nll", "certain_misses", "mean_score", "hit_rate",
+    "sweep_ece", "kde_ece", "mmce", "event_skce", "smooth_ece", "mean_gap", "net_overconfidence",
+    "observed_expected_ratio", "calibration_intercept", "calibration_slope", "auroc",
+    "averaged_two_bin", "ici", "e50", "e90", "brier_skill", "nll_skill", "spiegelhalter_z",
+    "hosmer_lemeshow",
+)  # fmt: skip
+OF_CLASSES = (
+    "brier", "nll", "accuracy", "kde_classwise_ece", "classwise_ks", "max_classwise_ks", "skce",
+)  # fmt: skip
+OF_BINS = "ece", "debiased_ece", "mce"
+OF_BINS_OF_CLASSES = "classwise_ece", "max_classwise_ece", "top_label_ece"
+PARTS = "miscalibration", "discrimination", "uncertainty"
+"""Measures whose public functions are of their keys."""
 
 
 def direct_values(
     event: EventScores, rows: LogitSet, probabilities: Floats, n_bins: int
 ) -> dict[str, float]:
-    scored = event.scores, event.hits
+    scored, table = (event.scores, event.hits), (probabilities, rows.labels)
+    bins: dict[str, Any] = {"n_bins": n_bins}
+    mass: dict[str, Any] = {"n_bins": n_bins, "binning": "equal_mass"}
+    of_keys: list[tuple[tuple[str, ...], Any, dict[str, Any]]] = [
+        (OF_EVENT, scored, {}), (OF_BINS, scored, bins),
+        (OF_CLASSES, table, {}), (OF_BINS_OF_CLASSES, table, bins),
+    ]  # fmt: skip
     return {
-        **{key: measure(*scored) for key, measure in OF_EVENT.items()},
-        **{key: measure(probabilities, rows.labels) for key, measure in OF_CLASSES.items()},
-        "ece": metrics.ece(*scored, n_bins=n_bins),
-        "ece_equal_mass": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass"),
-        "ece_l2": metrics.ece(*scored, n_bins=n_bins, binning="equal_mass", norm=2),
-        "debiased_ece": metrics.debiased_ece(*scored, n_bins=n_bins),
-        "mce": metrics.mce(*scored, n_bins=n_bins),
-        "mce_equal_mass": metrics.mce(*scored, n_bins=n_bins, binning="equal_mass"),
-        "classwise_ece_equal_mass": metrics.classwise_ece(
-            probabilities, rows.labels, n_bins=n_bins, binning="equal_mass"
-        ),
-        "max_classwise_ece": metrics.max_classwise_ece(probabilities, rows.labels, n_bins=n_bins),
-        "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
-        "top_label_ece": metrics.top_label_ece(probabilities, rows.labels, n_bins=n_bins),
-        "calibration_gain": metrics.calibration_gain(
-            rows.probabilities, probabilities, rows.labels
-        ),
+        **{key: getattr(metrics, key)(*of, **how) for keys, of, how in of_keys for key in keys},
+        **{key: getattr(metrics.corp(*scored), key) for key in PARTS},
+        **{f"nll_{key}": getattr(metrics.corp_nll(*scored), key) for key in PARTS},
+        **{f"top_{r}_accuracy": metrics.top_r_accuracy(*table, min(r, 4)) for r in (2, 5)},
+        "kuiper": cumulative_curves(*scored).kuiper,
+        "kde_ece_l2": metrics.kde_ece(*scored, norm=2),
+        "ece_equal_mass": metrics.ece(*scored, **mass),
+        "ece_l2": metrics.ece(*scored, **mass, norm=2),
+        "mce_equal_mass": metrics.mce(*scored, **mass),
+        "classwise_ece_equal_mass": metrics.classwise_ece(*table, **mass),
+        "calibration_gain": metrics.calibration_gain(rows.probabilities, *table),
     }
 
 
-@each_event
-@pytest.mark.parametrize("n_bins", [1, 15, 25])
+@pytest.mark.parametrize(("event", "n_bins"), list(zip(EVENTS, (1, 15, 25, 15), strict=True)))
 def test_comparisons_equal_the_metric_functions(
     split: Split[LogitSet], event: ChosenEvent, n_bins: int
 ) -> None:
     result = audit(split, event=event, calibrator=TemperatureScaling(), n_bins=n_bins)
     assert isinstance(result.fitted, FittedTemperature)
+    assert result.fitted.temperature > 1.5
     for evaluated, rows in evaluated_rows(result, split):
         calibrated = result.fitted.predict_proba(rows.logits)
+        wanted = event.outcomes(calibrated, rows.labels)
+        assert evaluated.after.event.scores.tolist() == wanted.scores.tolist()
+        assert evaluated.after.event.hits.tolist() == wanted.hits.tolist()
+        assert evaluated.changed_decisions == 0
         before = direct_values(outcomes(event, rows), rows, rows.probabilities, n_bins)
-        after = direct_values(event.outcomes(calibrated, rows.labels), rows, calibrated, n_bins)
+        after = direct_values(wanted, rows, calibrated, n_bins)
         assert [row.measure for row in evaluated.comparisons] == list(METRICS)
         for key, was, now in values(evaluated):
             assert was == pytest.approx(before[key], rel=1e-12, abs=1e-15, nan_ok=True)
             assert now == pytest.approx(after[key], rel=1e-12, abs=1e-15, nan_ok=True)
 
 
+def fail(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
 def test_the_short_list_sorts_no_class_and_compares_no_pairs(
     split: Split[LogitSet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluated = audit(split, event=TopR(1), calibrator=TemperatureScaling()).test
-
-    def fail(*_: object, **__: object) -> None:
-        raise AssertionError
-
     for name in ("pairwise._compare", "classwise._tallies"):
         monkeypatch.setattr(f"calibcore.metrics.{name}", fail)
     assert all(evaluated.compare(one.key).after is not None for one in METRICS if one.short)
@@ -413,10 +331,6 @@ def test_only_who_asks_for_them_waits_for_pairs_of_rows(
     split: Split[LogitSet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
-
-    def fail(*_: object, **__: object) -> None:
-        raise AssertionError
-
     monkeypatch.setattr("calibcore.metrics.pairwise._compare", fail)
     asked = [one.key for one in METRICS if one.key != "skce"]
     for evaluated in (result.test, rebin(result, split, TopR(1), n_bins=9).test):
@@ -543,20 +457,6 @@ def test_the_null_line_and_the_p_value_agree_on_which_side(rng: np.random.Genera
         assert (curves.ks_error > curves.ks_null_95) == (curves.ks_p_value < 0.05)
         sides.add(curves.ks_p_value < 0.05)
     assert sides == {True, False}
-
-
-@pytest.mark.parametrize("confident", [False, True])
-@pytest.mark.long
-def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
-    rng: np.random.Generator, *, confident: bool
-) -> None:
-    n_draws = 2000
-    scores = rng.beta(9, 1, 1500) if confident else rng.uniform(0, 1, 1500)
-    drawn = [cumulative_curves(scores, rng.random(1500) < scores) for _ in range(n_draws)]
-    beyond = np.mean([curves.ks_error > curves.ks_null_95 for curves in drawn])
-    # The limit is reached from below; three standard errors of 2,000 draws are 1.5 points.
-    assert 0.03 < beyond < 0.066
-    assert np.mean([curves.ks_p_value < 0.5 for curves in drawn]) == pytest.approx(0.5, abs=0.06)
 
 
 @pytest.mark.parametrize("calibrator", ["a temperature", TemperatureScaling])

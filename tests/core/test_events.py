@@ -40,10 +40,9 @@ def test_every_event_is_the_loops_to_the_last_bit(case: LogitCase) -> None:
 
 
 def test_many_rows_and_classes(rng: np.random.Generator) -> None:
-    logits = np.round(rng.normal(scale=3, size=(500, 120)))
-    check = LogitCase(logits, rng.integers(0, 120, 500))
-    table, labels = softmax(check.logits).tolist(), check.labels.tolist()
-    for r in (1, 2, 5, 60, 120):
+    table = softmax(np.round(rng.normal(scale=3, size=(150, 200)))).tolist()
+    labels = rng.integers(0, 200, 150).tolist()
+    for r in (1, 2, 5, 10, 49, 50, 51, 200):
         assert outcomes(TopR(r), table, labels) == reference.top_r(table, labels, r)
         within = reference.within_top_r(table, labels, r)
         assert outcomes(WithinTopR(r), table, labels) == within
@@ -63,38 +62,6 @@ def test_within_top_r_is_capped_at_1() -> None:
     # Added one after another in doubles: 0.7 + 0.2 + 0.1 = 0.9999999999999999; these three pass 1
     row = [0.5, 0.3, 0.2 + 1e-7]
     assert outcomes(WithinTopR(3), [row], [0]) == ([1.0], [1])
-
-
-@given(logit_sets())
-def test_within_top_1_is_top_1(case: LogitCase) -> None:
-    probabilities = softmax(case.logits)
-    first = outcomes(TopR(1), probabilities, case.labels)
-    assert outcomes(WithinTopR(1), probabilities, case.labels) == first
-
-
-@given(logit_sets())
-def test_exactly_one_rank_and_one_class_hit(case: LogitCase) -> None:
-    probabilities = softmax(case.logits)
-    n_classes = probabilities.shape[1]
-    ranks = [TopR(r + 1).outcomes(probabilities, case.labels).hits for r in range(n_classes)]
-    classes = [OneClass(k).outcomes(probabilities, case.labels).hits for k in range(n_classes)]
-    assert np.all(np.sum(ranks, axis=0) == 1)
-    assert np.all(np.sum(classes, axis=0) == 1)
-    assert np.all(WithinTopR(n_classes).outcomes(probabilities, case.labels).hits == 1)
-
-
-@given(logit_sets(), st.randoms(use_true_random=False))
-def test_relabelling_classes_relabels_one_class(case: LogitCase, random: Random) -> None:
-    probabilities = softmax(case.logits)
-    n_classes = probabilities.shape[1]
-    new_place = list(range(n_classes))
-    random.shuffle(new_place)
-    moved = np.empty_like(probabilities)
-    moved[:, new_place] = probabilities
-    labels = np.array(new_place)[case.labels]
-    for k in range(n_classes):
-        before = outcomes(OneClass(k), probabilities, case.labels)
-        assert outcomes(OneClass(new_place[k]), moved, labels) == before
 
 
 @pytest.mark.parametrize("event", [TopR(2), WithinTopR(2), OneClass(2)])
@@ -126,14 +93,6 @@ def test_a_table_is_checked_however_it_is_ranked(r: int, bad: float) -> None:
 def test_minus_zero_ranks_as_zero(r: int) -> None:
     plain, signed = [[0.0, 0.0, 1.0, 0.0, 0.0]] * 2, [[-0.0, 0.0, 1.0, 0.0, -0.0]] * 2
     assert outcomes(TopR(r), signed, [0, 4]) == outcomes(TopR(r), plain, [0, 4])
-
-
-def test_many_ranks_of_many_classes(rng: np.random.Generator) -> None:
-    table = softmax(np.round(rng.normal(scale=2, size=(300, 200))))
-    labels = rng.integers(0, 200, 300)
-    for r in (4, 10, 49, 50, 51, 200):
-        expected = reference.top_r(table.tolist(), labels.tolist(), r)
-        assert outcomes(TopR(r), table, labels) == expected
 
 
 def test_classes_too_unlikely_for_a_float_rank_by_their_logits() -> None:

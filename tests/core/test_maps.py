@@ -11,7 +11,6 @@ from calibcore.calibrators import (
     FittedTemperature,
     HistogramBinning,
     IsotonicCalibration,
-    Method,
     OneVsRest,
     PerRank,
     PlattScaling,
@@ -20,7 +19,6 @@ from calibcore.calibrators import (
     ScoreMap,
     SplineCalibration,
     TemperatureScaling,
-    VectorMap,
     VennAbers,
 )
 from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses
@@ -30,7 +28,7 @@ from calibcore.curves import ScoreCurve, grid_moves, map_inside, movement, score
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.probabilities import softmax
+from tests.core.draws import overconfident, squared
 from tests.strategies import EventCase, event_data
 
 STEPS = [
@@ -43,16 +41,8 @@ STEPS = [
 SCORE_MAPS = [made for m in CATALOGUE if isinstance(made := m.make(), ScoreMap)]
 
 
-def events(n_rows: int, seed: int = 0) -> EventScores:
-    rng = np.random.default_rng(seed)
-    scores = rng.random(n_rows)
-    return EventScores(scores, rng.random(n_rows) < scores**2)
-
-
 def three_classes(n_rows: int = 400) -> LogitSet:
-    rng = np.random.default_rng(8)
-    logits = 5 * rng.normal(size=(n_rows, 3))
-    return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(np.random.default_rng(8), n_rows, 3, spread=5, by=3)
 
 
 # The curve ------------------------------------------------------------------------------------
@@ -60,7 +50,7 @@ def three_classes(n_rows: int = 400) -> LogitSet:
 
 @pytest.mark.parametrize("score_map", SCORE_MAPS, ids=lambda made: type(made).__name__)
 def test_a_curve_is_what_the_map_predicts_from_0_to_1(score_map: ScoreMap) -> None:
-    rows = events(300)
+    rows = squared(300)
     fitted = score_map.fit(rows.scores, rows.hits)
     curve = score_curve(fitted)
     assert (curve.score[0], curve.score[-1]) == (0.0, 1.0)
@@ -96,7 +86,7 @@ def test_between_two_places_nothing_happens(case: EventCase) -> None:
 
 
 def test_a_spline_bends_where_the_curve_has_places() -> None:
-    rows = events(300, seed=3)
+    rows = squared(300, seed=3)
     fitted = SplineCalibration(constrained=True).fit(rows.scores, rows.hits)
     curve = score_curve(fitted)
     assert np.isin(fitted.scores, curve.score).all()
@@ -177,21 +167,6 @@ def test_the_grid_fills_the_triangle_evenly(n_steps: int) -> None:
     assert {tuple(row) for row in counts.round().astype(int).tolist()} == expected
     assert len(moves.before) == len(expected)
     assert_allclose(moves.after, moves.before, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "method", [m for m in CATALOGUE if m.acts_on == "classes"], ids=lambda m: m.key
-)
-def test_a_constant_added_to_a_row_of_logits_changes_nothing(method: Method) -> None:
-    """What lets the grid be sent through a map as logarithms of probabilities."""
-    made = method.make()
-    assert isinstance(made, VectorMap)
-    rows = three_classes(150)
-    fitted = made.fit(rows.logits, rows.labels)
-    # Other rows: a staircase jumps at the scores of those it was fitted on.
-    logits = 4 * np.random.default_rng(9).normal(size=(200, 3)) + 3
-    again = fitted.predict_proba(np.log(softmax(logits)))
-    assert_allclose(again, fitted.predict_proba(logits), atol=1e-7)
 
 
 def test_the_grid_goes_where_the_map_sends_it() -> None:

@@ -1,5 +1,7 @@
 """Cells of a table of models by calibrators, beside `audit` and a loop over splits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,11 +22,7 @@ from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS, Options, measure_by_key
 from calibcore.models import is_level, pooled, resplit, table_cell
 from calibcore.splits import Split, split_rows
-
-
-def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
-    logits = 4 * rng.normal(size=(n_samples, 3))
-    return LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+from tests.core.draws import overconfident
 
 
 @pytest.mark.parametrize("calibrator", [None, PlattScaling(), TemperatureScaling()])
@@ -32,7 +30,7 @@ def draw_set(rng: np.random.Generator, n_samples: int) -> LogitSet:
 def test_every_measure_is_that_of_the_audit(
     rng: np.random.Generator, calibrator: Calibrator | None, event: TopR | OneClass | WithinTopR
 ) -> None:
-    split = Split(draw_set(rng, 80), draw_set(rng, 90))
+    split = Split(overconfident(rng, 80, 3), overconfident(rng, 90, 3))
     result = audit(split, event=event, calibrator=calibrator, n_bins=7)
     for measure in METRICS:
         options = Options(n_bins=7)
@@ -58,7 +56,7 @@ def test_scores_alone_have_an_accuracy_as_top_predictions(rng: np.random.Generat
 
 
 def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generator) -> None:
-    split = Split(draw_set(rng, 150), draw_set(rng, 150))
+    split = Split(overconfident(rng, 150, 3), overconfident(rng, 150, 3))
     result = audit(split, event=TopR(1), calibrator=TemperatureScaling())
     keys = ("ece", "ks_error", "accuracy", "mean_gap", "auroc")
     plan = Plan(tuple(measure_by_key(key) for key in keys), n_resamples=40)
@@ -83,19 +81,17 @@ def test_intervals_and_levels_are_those_of_the_inference(rng: np.random.Generato
 
 
 def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None:
-    rows, event = draw_set(rng, 120), TopR(1)
+    rows, event = overconfident(rng, 120, 3), TopR(1)
     measures = measure_by_key("ece"), measure_by_key("nll")
     calibrators: list[Calibrator] = [TemperatureScaling(), HistogramBinning(n_bins=4)]
     for calibrator in calibrators:
-        result = resplit(
-            rows,
-            event=event,
-            calibrator=calibrator,
-            measures=measures,
-            n_splits=4,
-            calibration_share=0.4,
-            seed=7,
-        )
+        given: dict[str, Any] = {
+            "event": event,
+            "calibrator": calibrator,
+            "measures": measures,
+            "n_splits": 4,
+        }
+        result = resplit(rows, **given, calibration_share=0.4, seed=7)
         wanted = []
         for seed in (7, 8, 9, 10):
             split = split_rows(rows, calibration_share=0.4, seed=seed)
@@ -117,18 +113,13 @@ def test_repeated_splits_are_a_loop_over_seeds(rng: np.random.Generator) -> None
 
 def test_what_no_split_can_fit_is_refused(rng: np.random.Generator) -> None:
     rows = EventScores(rng.uniform(size=8), [0, 1] * 4)
+    calibrator, measures = SplineCalibration(n_knots=6), (measure_by_key("ece"),)
     with pytest.raises(CalibrationInputError):
-        resplit(
-            rows,
-            event=TopR(1),
-            calibrator=SplineCalibration(n_knots=6),
-            measures=(measure_by_key("ece"),),
-            n_splits=2,
-        )
+        resplit(rows, event=TopR(1), calibrator=calibrator, measures=measures, n_splits=2)
 
 
 def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:
-    first, second = draw_set(rng, 30), draw_set(rng, 10)
+    first, second = overconfident(rng, 30, 3), overconfident(rng, 10, 3)
     rows, share = pooled(Split(first, second))
     assert share == 0.75
     assert isinstance(rows, LogitSet)

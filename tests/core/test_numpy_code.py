@@ -29,6 +29,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.grouping import Grouping
 from calibcore.splits import Split
+from tests.core.draws import overconfident
 
 WARDS = np.array(["b", "a", "", 'o"wl'])
 MOST_LINES = 60
@@ -36,10 +37,8 @@ MOST_LINES = 60
 
 
 def draw_set(n_rows: int, seed: int) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(size=(n_rows, 3)) * 3
-    labels = (logits + rng.gumbel(size=logits.shape) * 2).argmax(axis=1)
-    return LogitSet(logits, labels, ("cat", "dog", 'o"wl'))
+    rows = overconfident(np.random.default_rng(seed), n_rows, 3, spread=3)
+    return LogitSet(rows.logits, rows.labels, ("cat", "dog", 'o"wl'))
 
 
 def as_probabilities(rows: LogitSet) -> LogitSet:
@@ -55,7 +54,7 @@ def calibrators() -> dict[str, Calibrator]:
 
 
 @cache
-def selections_of(key: str, kind: str = "logits") -> CalibratorFile:
+def file_of(key: str, kind: str = "logits") -> CalibratorFile:
     rows, calibrator = draw_set(300, 1), calibrators()[key]
     rows = as_probabilities(rows) if kind == "probabilities" else rows
     if isinstance(calibrator, ByGroup):
@@ -76,14 +75,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ("probabilities", as_probabilities(draw_set(80, 2))),
     ):
         for key in calibrators():
-            calibrator_file, name = selections_of(key, kind), f"{kind}_{key}"
-            of_scores = isinstance(calibrator_file.fitted, FittedScoreMap)
+            file, name = file_of(key, kind), f"{kind}_{key}"
+            of_scores = isinstance(file.fitted, FittedScoreMap)
             table = np.append(new.probabilities[:, 1], [0, 0.5, 1]) if of_scores else new.given
-            groups = WARDS[np.arange(len(table)) % 4] if calibrator_file.needs_groups else None
-            (folder / f"{name}.py").write_text(numpy_code(calibrator_file), encoding="utf-8")
+            groups = WARDS[np.arange(len(table)) % 4] if file.needs_groups else None
+            (folder / f"{name}.py").write_text(numpy_code(file), encoding="utf-8")
             given = {"table": table} if groups is None else {"table": table, "groups": groups}
             np.savez(folder / f"{name}.npz", allow_pickle=False, **given)
-            wanted[name] = calibrator_file.apply(table, groups)
+            wanted[name] = file.apply(table, groups)
     code = (
         "import pathlib, runpy, sys, numpy as np\n"
         "given = {p: np.load(p.with_suffix('.npz')) for p in pathlib.Path('.').glob('*_*.py')}\n"
@@ -111,7 +110,7 @@ def code_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_the_code_is_short_and_needs_numpy_alone(key: str) -> None:
-    text = numpy_code(selections_of(key))
+    text = numpy_code(file_of(key))
     assert len(code_lines(text)) <= MOST_LINES
     tree = list(ast.walk(ast.parse(text)))
     imported = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
@@ -120,9 +119,9 @@ def test_the_code_is_short_and_needs_numpy_alone(key: str) -> None:
     assert key == "gaussian_process" or imported == {"numpy"}
 
 
-def code_of(kept: CalibratorFile) -> Any:
+def code_of(file: CalibratorFile) -> Any:
     space: dict[str, Any] = {}
-    exec(numpy_code(kept), space)  # noqa: S102 - what is tested
+    exec(numpy_code(file), space)  # noqa: S102 - what is tested
     return space["calibrate"]
 
 
@@ -141,12 +140,12 @@ def test_unsure_rows_of_a_gaussian_process_are_averaged_alike(
     labels = (logits + rng.gumbel(size=logits.shape) * (0.01 if sure else 3)).argmax(axis=1)
     rows = LogitSet(logits, labels)
     calibrator = GaussianProcessCalibration(n_inducing=n_inducing)
-    calibrator_file = CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
+    file = CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
     new = rng.normal(size=(700, n_classes)) * spread
     new[:9, 0] = -np.inf
     new[9:20] = 0.0
     new[20:40, 1:] = -1.0
-    assert_allclose(code_of(calibrator_file)(new), calibrator_file.apply(new), rtol=0, atol=1e-12)
+    assert_allclose(code_of(file)(new), file.apply(new), rtol=0, atol=1e-12)
 
 
 # Groups -------------------------------------------------------------------------------------
@@ -167,16 +166,10 @@ def test_groups_of_the_code_are_those_of_the_file(groups: list[Any], new: list[A
     scores = rng.random(300)
     hits = rng.random(300) < np.clip(scores + 0.2 * (place - 1), 0, 1)
     told = np.array([groups[k] for k in place], dtype=object)
-    calibrator_file = CalibratorFile.of(
-        audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told)
-    )
+    file = CalibratorFile.of(audit(scores, hits, calibrator=ByGroup(PlattScaling()), groups=told))
     given = np.array(new, dtype=object)
-    assert_allclose(
-        code_of(calibrator_file)(scores[:6], given),
-        calibrator_file.apply(scores[:6], given),
-        atol=1e-12,
-    )
-    assert 0 < calibrator_file.unfitted(given).sum() < 6
+    assert_allclose(code_of(file)(scores[:6], given), file.apply(scores[:6], given), atol=1e-12)
+    assert 0 < file.unfitted(given).sum() < 6
 
 
 def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> None:
@@ -186,14 +179,14 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
     hits = rng.random(400) < np.clip(scores + 0.004 * (age - 50), 0, 1)
     rows = with_groups(EventScores(scores, hits), ages.numbers(age))
     plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(PlattScaling())))
-    kept = replace(plain, groups=(ages,))
+    file = replace(plain, groups=(ages,))
     new = np.array([39.9, 40, 60, 88, np.nan, -5])
-    result = code_of(kept)(scores[:6], new)
-    assert_allclose(result, kept.apply(scores[:6], new), rtol=0, atol=1e-12)
+    result = code_of(file)(scores[:6], new)
+    assert_allclose(result, file.apply(scores[:6], new), rtol=0, atol=1e-12)
     assert_allclose(result, code_of(plain)(scores[:6], [0, 1, 2, 2, 9, 0]), rtol=0, atol=1e-12)
-    assert kept.unfitted(new).tolist() == [False] * 4 + [True, False]
+    assert file.unfitted(new).tolist() == [False] * 4 + [True, False]
     with pytest.raises(ValueError, match="a group for each score"):
-        code_of(kept)(scores[:6], new[:5])
+        code_of(file)(scores[:6], new[:5])
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -208,21 +201,19 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
     groupings = (Grouping(("", "A", "it's"), "ward"), ages)
     columns = np.stack([groupings[0].numbers(wards[place]), ages.numbers(age)], axis=1)
     rows = with_groups(EventScores(scores, hits), columns)
-    calibrator_file = CalibratorFile.of(audit(Split(rows, rows), calibrator="multicalibration"))
-    assert len(calibrator_file.groups_used) == 2
+    file = CalibratorFile.of(audit(Split(rows, rows), calibrator="multicalibration"))
+    assert len(file.groups_used) == 2
     new: list[list[Any]] = [["A", 39.9], [None, 40], ["it's", 88], ["", np.nan], ["B", 60]]
     if named:
-        calibrator_file = replace(calibrator_file, groups=groupings)
+        file = replace(file, groups=groupings)
     else:
         new = [[1, 0], [0, 1], [2, 2], [0, 9], [7, 2]]
     for score in (0.01, 0.3, 0.5, 0.97):
         given = np.full(5, score), np.array(new, dtype=object if named else int)
-        assert_allclose(
-            code_of(calibrator_file)(*given), calibrator_file.apply(*given), rtol=0, atol=1e-12
-        )
-    assert calibrator_file.unfitted(given[1]).tolist() == [False, False, False, True, True]
+        assert_allclose(code_of(file)(*given), file.apply(*given), rtol=0, atol=1e-12)
+    assert file.unfitted(given[1]).tolist() == [False, False, False, True, True]
     with pytest.raises(ValueError, match="a group of every column for each score"):
-        code_of(calibrator_file)([0.5], ["A"])
+        code_of(file)([0.5], ["A"])
 
 
 # What is refused ----------------------------------------------------------------------------
@@ -231,8 +222,8 @@ def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None
 @pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    calibrator_file, new = selections_of(key), draw_set(80, 2)
-    groups: list[Any] = [["a"] * 80] if calibrator_file.needs_groups else []
+    file, new = file_of(key), draw_set(80, 2)
+    groups: list[Any] = [["a"] * 80] if file.needs_groups else []
     names = ("dog", "cat", 'o"wl')
     given: Any = {
         "permuted": [new.logits[:, [1, 0, 2]], *(groups or [names])],
@@ -240,10 +231,10 @@ def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str)
         "probabilities": [new.probabilities, *groups],
         "percentages": [np.round(100 * new.probabilities), *groups],
     }[wrong]
-    if calibrator_file.takes == "scores" and not groups:
+    if file.takes == "scores" and not groups:
         given = given[:1]  # of scores: a table is none
     with pytest.raises(ValueError, match="expected"):
-        code_of(calibrator_file)(*given)
+        code_of(file)(*given)
 
 
 def test_a_calibrator_of_folds_has_no_code() -> None:
@@ -268,7 +259,7 @@ def test_a_calibrator_of_folds_has_no_code() -> None:
     ],
 )
 def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) -> None:
-    calibrate = code_of(selections_of(key))
+    calibrate = code_of(file_of(key))
     with pytest.raises(ValueError, match=text):
         calibrate(given(draw_set(80, 2)))
     if key == "temperature":
@@ -278,9 +269,9 @@ def test_the_code_refuses_what_does_not_belong(key: str, given: Any, text: str) 
 
 @pytest.mark.parametrize("key", ["temperature", "by_group"])
 def test_what_a_file_says_stays_text(key: str) -> None:
-    calibrator_file = selections_of(key)
+    file = file_of(key)
     foul = '"""\nimport os\nx = """\\'
-    content = json.loads(calibrator_file.to_json())
+    content = json.loads(file.to_json())
     del content["checksum"]
     content |= {"data": foul, "made_by": foul, "class_names": [foul, "\\", "'"]}
     content |= {"groups": {"column": foul, "names": [foul, "a", "b"]}}

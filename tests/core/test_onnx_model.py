@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from calibcore import CalibrationInputError, audit, load_sample
+from calibcore import CalibrationInputError, LogitSet, Split, audit, load_sample
 from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
 from calibcore.calibrators.base import FittedMap
 from calibcore.calibrators.lifts import OneVsRest, PerRank, PooledScores
@@ -17,6 +17,7 @@ from calibcore.events import OneClass
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.onnx_model import has_model, onnx_model
 from calibcore.validation import Floats
+from tests.core.draws import overconfident
 
 NOT_WRITTEN = "gaussian_process", "by_group", "multicalibration"
 
@@ -24,7 +25,7 @@ WRITTEN = tuple(one.key for one in CATALOGUE if one.key not in NOT_WRITTEN)
 
 
 @cache
-def selections_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
+def file_and_rows(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
     """Fit to one set, and return the calibrator with rows that it has not seen."""
     data = load_sample("three_garments")
     table, new = (np.asarray(data[f"logits_{name}"], float) for name in ("calibration", "test"))
@@ -33,15 +34,21 @@ def selections_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, 
         table, new = (part / part.sum(axis=1, keepdims=True) for part in (table, new))
     method = next(one for one in CATALOGUE if one.key == key)
     rows, labels = table[:1500], data["labels_calibration"][:1500]
-    result = audit(rows, labels, calibrator=method.make(), event=OneClass(1))
+    data_set = LogitSet.from_probabilities if values == "probabilities" else LogitSet
+    fit = data_set(rows, labels)
+    result = audit(Split(fit, fit), calibrator=method.make(), event=OneClass(1))
     return CalibratorFile.of(result), new
 
 
-def run(kept: CalibratorFile, values: Floats) -> Floats:
-    session = onnxruntime.InferenceSession(onnx_model(kept).SerializeToString())
+def run(file: CalibratorFile, values: Floats) -> Floats:
+    session = onnxruntime.InferenceSession(onnx_model(file).SerializeToString())
     (name,) = (one.name for one in session.get_inputs())
     (result,) = session.run(["calibrated"], {name: values})
     return np.asarray(result)
+
+
+def check_model(file: CalibratorFile, values: Floats, atol: float = 1e-12) -> None:
+    np.testing.assert_allclose(run(file, values), file.apply(values), rtol=0, atol=atol)
 
 
 def scores() -> Floats:
@@ -51,45 +58,34 @@ def scores() -> Floats:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
-    calibrator_file, new = selections_of(key)
-    assert has_model(calibrator_file.fitted)
-    values = scores() if calibrator_file.takes == "scores" else new
-    np.testing.assert_allclose(
-        run(calibrator_file, values), calibrator_file.apply(values), rtol=0, atol=1e-12
-    )
+    file, new = file_and_rows(key)
+    assert has_model(file.fitted)
+    check_model(file, scores() if file.takes == "scores" else new)
 
 
 @pytest.mark.parametrize("key", ["temperature", "dirichlet"])
 def test_probabilities_are_taken_as_they_are(key: str) -> None:
-    calibrator_file, new = selections_of(key, values="probabilities")
-    assert calibrator_file.takes == "probabilities"
-    np.testing.assert_allclose(
-        run(calibrator_file, new), calibrator_file.apply(new), rtol=0, atol=1e-9
-    )
+    file, new = file_and_rows(key, values="probabilities")
+    assert file.takes == "probabilities"
+    check_model(file, new, 1e-9)
 
 
 def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
     rng = np.random.default_rng(1)
     fit = np.round(rng.random(400), 2)
-    for calibrator in (
-        IsotonicCalibration(),
-        IsotonicCalibration(interpolate=True),
-        SplineCalibration(),
-    ):
+    values = np.concatenate([np.unique(fit), np.nextafter(np.unique(fit), 0)])
+    stairs, lines = (IsotonicCalibration(interpolate=one) for one in (False, True))
+    for calibrator in (stairs, lines, SplineCalibration()):
         result = audit(fit, rng.random(400) < fit, calibrator=calibrator)
-        calibrator_file = CalibratorFile.of(result)
-        values = np.concatenate([np.unique(fit), np.nextafter(np.unique(fit), 0)])
-        np.testing.assert_allclose(
-            run(calibrator_file, values), calibrator_file.apply(values), rtol=0, atol=1e-12
-        )
+        check_model(CalibratorFile.of(result), values)
 
 
 def test_it_says_what_it_takes() -> None:
-    calibrator_file, _ = selections_of("vector")
-    model = onnx_model(calibrator_file)
+    file, _ = file_and_rows("vector")
+    model = onnx_model(file)
     facts = {one.key: one.value for one in model.metadata_props}
-    assert facts["classes"].split("\n") == list(calibrator_file.class_names)
-    assert facts["data_sha256"] == calibrator_file.data
+    assert facts["classes"].split("\n") == list(file.class_names)
+    assert facts["data_sha256"] == file.data
     assert [one.name for one in model.graph.input] == ["logits"]
 
 
@@ -111,15 +107,13 @@ def test_one_that_has_no_model_is_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_single_precision_is_that_of_the_last_digit_alone(key: str) -> None:
-    calibrator_file, new = selections_of(key)
-    values = (scores() if calibrator_file.takes == "scores" else new).astype(np.float32)
-    model = onnx_model(calibrator_file, single=True)
+    file, new = file_and_rows(key)
+    values = (scores() if file.takes == "scores" else new).astype(np.float32)
+    model = onnx_model(file, single=True)
     session = onnxruntime.InferenceSession(model.SerializeToString())
     (answer,) = session.run(None, {model.graph.input[0].name: values})
     assert np.asarray(answer).dtype == np.float32
-    np.testing.assert_allclose(
-        answer, calibrator_file.apply(values.astype(float)), rtol=0, atol=3e-8
-    )
+    np.testing.assert_allclose(answer, file.apply(values.astype(float)), rtol=0, atol=3e-8)
 
 
 def wrapped(fitted: FittedMap, names: tuple[str, ...]) -> CalibratorFile:
@@ -128,43 +122,38 @@ def wrapped(fitted: FittedMap, names: tuple[str, ...]) -> CalibratorFile:
 
 def test_ties_zeros_and_few_ranks_are_as_in_the_calibrator() -> None:
     rng = np.random.default_rng(2)
-    logits = 2 * rng.normal(size=(400, 5))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    isotonic = IsotonicCalibration()
+    rows, isotonic = overconfident(rng, 400, 5, spread=2, by=1), IsotonicCalibration()
     tied = rng.integers(-2, 3, size=(400, 5)).astype(float)
-    far = np.where(rng.random(logits.shape) < 0.3, 60.0, tied)
+    far = np.where(rng.random((400, 5)) < 0.3, 60.0, tied)
     lifts: list[PerRank | OneVsRest] = [
-        PerRank(isotonic, n_ranks=2),
-        PerRank(isotonic),
-        OneVsRest(isotonic),
-    ]
+        PerRank(isotonic, n_ranks=2), PerRank(isotonic), OneVsRest(isotonic),
+    ]  # fmt: skip
     for calibrator in lifts:
-        fitted = calibrator.fit(logits, labels)
-        calibrator_file = wrapped(fitted, tuple("abcde"))
+        fitted = calibrator.fit(rows.logits, rows.labels)
+        file = wrapped(fitted, tuple("abcde"))
         for values in (tied, far, np.tile([60.0, -60, -60, -60, -60], (5, 1))):
             want = fitted.predict_proba(values)
-            np.testing.assert_allclose(run(calibrator_file, values), want, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(run(file, values), want, rtol=0, atol=1e-12)
 
 
 def test_a_map_after_an_offset_and_pooled_scores() -> None:
     rng = np.random.default_rng(3)
     drawn = rng.random(500)
     moved = audit(drawn, rng.random(500) < drawn, calibrator="beta", prevalence=0.1)
-    logits = rng.normal(size=(400, 3))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    pooled = PooledScores(IsotonicCalibration()).fit(logits, labels)
-    for kept in (CalibratorFile.of(moved), wrapped(pooled, ())):
-        np.testing.assert_allclose(run(kept, scores()), kept.apply(scores()), rtol=0, atol=1e-12)
+    rows = overconfident(rng, 400, 3, spread=1, by=1)
+    pooled = PooledScores(IsotonicCalibration()).fit(rows.logits, rows.labels)
+    for file in (CalibratorFile.of(moved), wrapped(pooled, ())):
+        check_model(file, scores())
 
 
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
     wanted = {}
     for key in WRITTEN:
-        calibrator_file, new = selections_of(key)
-        values = scores() if calibrator_file.takes == "scores" else new
-        (tmp_path / f"{key}.onnx").write_bytes(onnx_model(calibrator_file).SerializeToString())
+        file, new = file_and_rows(key)
+        values = scores() if file.takes == "scores" else new
+        (tmp_path / f"{key}.onnx").write_bytes(onnx_model(file).SerializeToString())
         np.save(tmp_path / f"{key}.npy", values)
-        wanted[key] = calibrator_file.apply(values)
+        wanted[key] = file.apply(values)
     code = (
         "import pathlib, sys, numpy, onnxruntime\n"
         "found = {}\n"

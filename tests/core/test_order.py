@@ -30,11 +30,7 @@ def draw_rows(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
     return logits, (logits + 2 * rng.gumbel(size=shape)).argmax(axis=1)
 
 
-@pytest.mark.parametrize(
-    ("method", "options"),
-    OF_CLASSES,
-    ids=named,
-)
+@pytest.mark.parametrize(("method", "options"), OF_CLASSES, ids=named)
 def test_a_fit_depends_on_no_order_and_on_nothing_added_to_a_row(
     method: Method, options: dict[str, str | bool]
 ) -> None:

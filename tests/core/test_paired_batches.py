@@ -24,15 +24,24 @@ def scored(
     return EventScores(first, hits), EventScores(again, changed)
 
 
+Marks = NDArray[np.bool_]
+
+
 def value(key: str, scores: NDArray[np.float64], hits: NDArray[np.int8]) -> float:
     return float(BY_KEY[key](scores, hits))
 
 
-def change(key: str, old: EventScores, new: EventScores, swapped: NDArray[np.bool_]) -> float:
+def change(key: str, old: EventScores, new: EventScores, swapped: Marks) -> float:
     """Measure both batches once some pairs are swapped."""
     first = np.where(swapped, new.scores, old.scores), np.where(swapped, new.hits, old.hits)
     second = np.where(swapped, old.scores, new.scores), np.where(swapped, old.hits, new.hits)
     return value(key, *second) - value(key, *first)
+
+
+def share_as_far(key: str, old: EventScores, new: EventScores, ways: list[Marks]) -> float:
+    """Return of how many ways to swap the change is as large as that of none."""
+    seen = abs(change(key, old, new, np.zeros(old.n_samples, dtype=np.bool_))) * (1 - 1e-9)
+    return float(np.mean([abs(change(key, old, new, way)) >= seen for way in ways]))
 
 
 def test_values_are_those_of_the_measures() -> None:
@@ -50,13 +59,11 @@ def test_values_are_those_of_the_measures() -> None:
 
 def test_p_values_are_those_of_swaps_in_a_loop() -> None:
     old, new = scored(3, 150, shift=0.03, flipped=0.05)
-    result = compare_pairs(old, new, n_draws=4000)
-    rng, still = np.random.default_rng(0), np.zeros(150, dtype=np.bool_)
-    drawn = [rng.random(150) < 0.5 for _ in range(1500)]
+    result, rng = compare_pairs(old, new, n_draws=4000), np.random.default_rng(0)
+    ways = [rng.random(150) < 0.5 for _ in range(600)]
     for row in result.rows:
-        seen = abs(change(row.key, old, new, still)) * (1 - 1e-9)
-        far = [abs(change(row.key, old, new, swapped)) >= seen for swapped in drawn]
-        assert row.p_value == pytest.approx(np.mean(far), abs=0.035), row.key
+        share = share_as_far(row.key, old, new, ways)
+        assert row.p_value == pytest.approx(share, abs=0.035), row.key
 
 
 def test_p_values_are_those_of_all_swaps_of_a_few_pairs() -> None:
@@ -64,8 +71,7 @@ def test_p_values_are_those_of_all_swaps_of_a_few_pairs() -> None:
     result = compare_pairs(old, new, n_draws=20_000)
     ways = [np.array(way) for way in product([False, True], repeat=8)]
     for key in ("mean_score", "event_brier", "ks_error", "auroc"):
-        seen = abs(change(key, old, new, ways[0])) - 1e-12
-        share = np.mean([abs(change(key, old, new, way)) >= seen for way in ways])
+        share = share_as_far(key, old, new, ways)
         assert result.find(key).p_value == pytest.approx(share, abs=0.015), key
 
 
@@ -73,13 +79,10 @@ def test_what_outcomes_do_not_explain_is_tested_by_swaps_of_the_scores() -> None
     old, new = scored(5, 120, shift=0.04, flipped=0.1)
     result = compare_pairs(old, new, n_draws=4000)
     turned, rng = EventScores(old.scores, new.hits), np.random.default_rng(1)
-    drawn, still = [rng.random(120) < 0.5 for _ in range(1500)], np.zeros(120, dtype=np.bool_)
-    p_values = {}
+    ways, p_values = [rng.random(120) < 0.5 for _ in range(600)], {}
     for row in result.rows:
         assert row.expected == pytest.approx(value(row.key, old.scores, new.hits), abs=1e-12)
-        seen = abs(change(row.key, turned, new, still)) * (1 - 1e-9)
-        far = [abs(change(row.key, turned, new, swapped)) >= seen for swapped in drawn]
-        p_values[row.key] = np.mean(far)
+        p_values[row.key] = share_as_far(row.key, turned, new, ways)
     assert np.isnan(result.find("hit_rate").beyond)
     smallest = min(p_values, key=lambda key: p_values[key])
     assert result.find(smallest).beyond == pytest.approx(6 * p_values[smallest], abs=0.1)

@@ -48,9 +48,6 @@ def test_the_first_row_that_differs_is_named() -> None:
 def test_other_rows_are_refused(other: Rows, message: str) -> None:
     with pytest.raises(CalibrationInputError, match=message):
         check_same_rows(draw_set(0), other)
-
-
-def test_classes_beside_scores_alone_are_refused() -> None:
     scores = EventScores(np.zeros(400), np.zeros(400))
     with pytest.raises(CalibrationInputError, match=r"class probabilities\. Expected one score"):
         check_same_rows(scores, draw_set(0))

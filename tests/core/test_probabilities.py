@@ -19,14 +19,7 @@ def test_softmax_and_its_logarithm_agree_with_the_loops(case: LogitCase) -> None
     assert_allclose(softmax(case.logits), reference.softmax(table), rtol=1e-12, atol=1e-12)
     expected = reference.log_softmax(table)
     assert_allclose(log_softmax(case.logits), expected, rtol=1e-12, atol=1e-12)
-
-
-@given(logit_sets())
-def test_rows_sum_to_1_and_come_out_in_float64(case: LogitCase) -> None:
-    probabilities = softmax(case.logits)
-    assert probabilities.dtype == np.float64
-    assert log_softmax(case.logits).dtype == np.float64
-    assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-14)
+    assert softmax(case.logits).dtype == log_softmax(case.logits).dtype == np.float64
 
 
 @given(logit_sets())

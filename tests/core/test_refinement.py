@@ -8,11 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet
-from calibcore.calibrators import BetaCalibration, PlattScaling, TemperatureScaling
+from calibcore.calibrators import BetaCalibration, PlattScaling, ScoreMap, TemperatureScaling
 from calibcore.data import with_design
 from calibcore.metrics import event_brier, event_nll, net_overconfidence
 from calibcore.refinement import OF_CLASSES, OF_EVENTS, error_parts, loss_parts
-from calibcore.splits import deal_folds
+from calibcore.splits import Folds, deal_folds
+from calibcore.validation import Floats
 from tests import reference_measures
 
 Marks = NDArray[np.bool_]
@@ -24,6 +25,14 @@ def twice(n_rows: int, seed: int = 1) -> EventScores:
     true = rng.random(n_rows)
     scores = true**2 / (true**2 + (1 - true) ** 2)
     return EventScores(scores, rng.random(n_rows) < true)
+
+
+def out_of_fold(calibrator: ScoreMap, rows: EventScores, folds: Folds) -> Floats:
+    after = np.empty(rows.n_samples)
+    for number in range(folds.max() + 1):
+        rest, mine = folds != number, folds == number
+        after[mine] = calibrator.fit(rows.scores[rest], rows.hits[rest]).predict(rows.scores[mine])
+    return after
 
 
 def test_the_parts_of_a_log_loss_that_is_known() -> None:
@@ -46,12 +55,7 @@ def test_the_parts_of_a_brier_score_that_is_known() -> None:
 
 def test_it_is_the_loss_of_fits_that_have_not_seen_the_row() -> None:
     rows, tried = twice(300), {"platt": PlattScaling()}
-    folds = deal_folds(rows, n_folds=3, seed=4)
-    after = np.empty(300)
-    for k in range(300):
-        others = folds != folds[k]
-        fitted = PlattScaling().fit(rows.scores[others], rows.hits[others])
-        after[k] = fitted.predict(rows.scores[k : k + 1])[0]
+    after = out_of_fold(PlattScaling(), rows, deal_folds(rows, n_folds=3, seed=4))
     for loss, of in (("nll", event_nll), ("brier", event_brier)):
         result = loss_parts(rows, loss=loss, calibrators=tried, n_folds=3, seed=4)  # type: ignore[arg-type]
         assert result.losses["platt"] == pytest.approx(of(after, rows.hits), abs=1e-12)
@@ -75,15 +79,10 @@ def test_intervals_of_both_parts_by_hand() -> None:
     rows, tried = twice(300), {"platt": PlattScaling()}
     clusters = np.repeat(np.arange(60), 5)
     for own in (rows, with_design(rows, clusters=clusters)):
-        folds, result = deal_folds(own), loss_parts(own, loss="brier", calibrators=tried)
-        removed, left, expected = np.empty(300), np.empty(300), np.empty(300)
-        for k in range(300):
-            others = folds != folds[k]
-            fitted = PlattScaling().fit(rows.scores[others], rows.hits[others])
-            after = fitted.predict(rows.scores[k : k + 1])[0]
-            left[k] = (after - rows.hits[k]) ** 2
-            removed[k] = (rows.scores[k] - rows.hits[k]) ** 2 - left[k]
-            expected[k] = (rows.scores[k] - after) ** 2
+        result = loss_parts(own, loss="brier", calibrators=tried)
+        after = out_of_fold(PlattScaling(), rows, deal_folds(own))
+        left = (after - rows.hits) ** 2
+        removed, expected = (rows.scores - rows.hits) ** 2 - left, (rows.scores - after) ** 2
         for values, interval in (
             (removed, result.calibration_interval),
             (left, result.refinement_interval),
@@ -178,16 +177,11 @@ def test_parts_of_the_error_agree_with_a_slow_loop(centre: float) -> None:
     rows = twice(300)
     scores = np.append(rows.scores, [centre, 0.0, 1.0])
     rows = EventScores(scores, np.append(rows.hits, [1, 0, 1]))
-    tried = {"beta": BetaCalibration(), "platt": PlattScaling()}
+    tried: dict[str, ScoreMap] = {"beta": BetaCalibration(), "platt": PlattScaling()}
     parts = error_parts(rows, centre=centre, calibrators=tried, n_folds=3, seed=4)
-    folds, after, losses = deal_folds(rows, n_folds=3, seed=4), {}, {}
-    for key, calibrator in tried.items():
-        after[key] = np.empty(rows.n_samples)
-        for k in range(rows.n_samples):
-            others = folds != folds[k]
-            fitted = calibrator.fit(rows.scores[others], rows.hits[others])
-            after[key][k] = fitted.predict(rows.scores[k : k + 1])[0]
-        losses[key] = event_nll(after[key], rows.hits)
+    folds = deal_folds(rows, n_folds=3, seed=4)
+    after = {key: out_of_fold(calibrator, rows, folds) for key, calibrator in tried.items()}
+    losses = {key: event_nll(scores, rows.hits) for key, scores in after.items()}
     best = min(losses, key=losses.__getitem__)
     args = rows.scores.tolist(), rows.hits.tolist(), after[best].tolist(), centre
     over, under = reference_measures.error_parts(*args)

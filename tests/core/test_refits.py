@@ -5,7 +5,7 @@ import pytest
 
 from calibcore.auditing import audit
 from calibcore.calibrators import PlattScaling, SplineCalibration, TemperatureScaling
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from calibcore.evaluation import sides_of
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
@@ -13,6 +13,7 @@ from calibcore.inference import Interval, Plan, infer
 from calibcore.inference.refits import Refits, refit
 from calibcore.metrics import METRICS
 from calibcore.splits import cross_split
+from tests.core.draws import overconfident
 
 KEYS = ("event_nll", "ks_error", "mean_gap", "calibration_slope", "nll")
 SOME = tuple(m for m in METRICS if m.key in KEYS)
@@ -83,8 +84,7 @@ def test_intervals_grow_and_move(rng: np.random.Generator) -> None:
 
 
 def test_vector_maps_and_measures_of_all_classes(rng: np.random.Generator) -> None:
-    logits = 3 * rng.normal(size=(200, 3))
-    rows = LogitSet(logits, (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    rows = overconfident(rng, 200, 3, spread=3)
     event, calibrator = OneClass(1), TemperatureScaling()
     result = audit(cross_split(rows), event=event, calibrator=calibrator)
     assert result.by_fold is not None

@@ -143,25 +143,20 @@ def test_folds_and_splits_cut_no_cluster() -> None:
         assert not set(halves.calibration.clusters) & set(halves.test.clusters)
         assert 0.3 * N < halves.test.n_samples < 0.7 * N
     assert not np.array_equal(deal_folds(rows, seed=0), deal_folds(rows, seed=1))
-    result = audit(SCORES, HITS, clusters=CLUSTERS, calibrator="platt")
-    assert result.request is not None
-    assert result.request.split.fold is not None
+    for clusters, last in ((CLUSTERS, 4), (np.arange(N) % 2, 1)):
+        result = audit(SCORES, HITS, clusters=clusters, calibrator="platt")
+        assert result.request is not None
+        assert result.request.split.fold is not None
+        assert result.request.split.fold.max() == last
     with pytest.raises(CalibrationInputError, match="cut by folds"):
         Split(rows, rows, fold=np.arange(N) % 5)
     with pytest.raises(CalibrationInputError, match="clusters"):
         cross_split(rows, n_folds=41)
 
 
-def test_two_clusters_are_two_folds() -> None:
-    result = audit(SCORES, HITS, clusters=np.arange(N) % 2, calibrator="platt")
-    assert result.request is not None
-    assert result.request.split.fold is not None
-    assert result.request.split.fold.max() == 1
-
-
 def test_the_design_effect_by_hand() -> None:
     scores, hits, clusters = _visits()
-    gaps = scores - hits
+    half, gaps = np.arange(600) % 2, scores - hits
     sums = np.array([gaps[clusters == k].sum() for k in range(60)])
     robust = 60 / 59 * ((sums - sums.mean()) ** 2).sum()
     result = audit(scores, hits, clusters=clusters)
@@ -169,11 +164,8 @@ def test_the_design_effect_by_hand() -> None:
     assert result.design_effect > 2
     wider = (t.ppf(0.975, 59) / 1.959963984540054) ** 2
     assert result.n_effective == pytest.approx(600 / result.design_effect / wider)
-
-
-def test_few_clusters_are_worth_few_rows_however_alike_they_happen_to_be() -> None:
-    scores, hits, _ = _visits()
-    halves = audit(scores, hits, clusters=np.arange(600) % 2)
+    # Few clusters are worth few rows, however alike they happen to be.
+    halves = audit(scores, hits, clusters=half)
     assert halves.design_effect < 1  # by chance
     by_hand = 600 / halves.design_effect * (1.959963984540054 / t.ppf(0.975, 1)) ** 2
     assert halves.n_effective == pytest.approx(by_hand)

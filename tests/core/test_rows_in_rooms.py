@@ -1,6 +1,7 @@
 """Weighted rows and rows in clusters: groups, decisions, comparisons, drift, calibrators."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,20 +68,28 @@ def _parts_of(event: EventScores) -> dict[str, Uncertainty]:
 
 @pytest.mark.parametrize("weights", [None, np.ones(1500), np.tile([1.0, 1.02], 750)])
 def test_parts_of_equal_weights_are_as_uncertain_as_unweighted(weights: np.ndarray | None) -> None:
-    rng = np.random.default_rng(3)
-    odds = rng.normal(size=1500)
-    event = EventScores(expit(odds + 0.5).round(4), rng.random(1500) < expit(odds))
     design: dict[str, Any] = {"sample_weight": weights}
     if weights is None:  # each row a cluster of its own
         design = {"clusters": np.arange(1500)}
-    plain, designed = _parts_of(event), _parts_of(with_design(event, **design))
+    plain, designed = _plain_parts(), _parts_of(with_design(_too_high(), **design))
     for key in PARTS:
         wanted, result = plain[key].interval, designed[key].interval
         length = wanted.high - wanted.low
         assert result.low == pytest.approx(wanted.low, abs=0.15 * length), key
         assert result.high == pytest.approx(wanted.high, abs=0.15 * length), key
-        wanted_p, found_p = (one[key].reference.p_value for one in (plain, designed))
-        assert (found_p < 0.01) == (wanted_p < 0.01), key
+        wanted_p, own_p = (one[key].reference.p_value for one in (plain, designed))
+        assert (own_p < 0.01) == (wanted_p < 0.01), key
+
+
+def _too_high() -> EventScores:
+    rng = np.random.default_rng(3)
+    odds = rng.normal(size=1500)
+    return EventScores(expit(odds + 0.5).round(4), rng.random(1500) < expit(odds))
+
+
+@cache
+def _plain_parts() -> dict[str, Uncertainty]:
+    return _parts_of(_too_high())
 
 
 # Subgroups ------------------------------------------------------------------------------------
@@ -159,11 +168,12 @@ def test_tests_of_groups_of_clusters_reject_as_rarely_as_they_should() -> None:
         scores, hits, patients = _visits(rng)
         groups = [patients % 4, rng.integers(0, 3, 600)]
         joint += bool(group_gaps(scores, hits, groups, clusters=patients, n_draws=200).off().any())
-        apart += bool(group_gaps(scores, hits, groups, n_draws=200).off().any())
+        if seed < 20:
+            apart += bool(group_gaps(scores, hits, groups, n_draws=200).off().any())
         alone = screen_subgroups(scores, hits, groups[0], n_subgroups=4, clusters=patients)
         slices += bool(alone.off().any())
     assert max(joint, slices) <= 9  # of 60; of a true 6% that is exceeded in 1 of 300 runs
-    assert apart >= 15
+    assert apart >= 5  # of 20
 
 
 def test_an_audit_of_groups_is_by_weight_and_cluster() -> None:
@@ -208,12 +218,8 @@ def test_tests_that_count_rows_refuse_sampling_weights() -> None:
 
 def test_decisions_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
     result, wanted = at_cutoff(COUNTED, 0.4), at_cutoff(REPEATED, 0.4)
-    assert (result.called, result.right, result.missed) == (
-        wanted.called,
-        wanted.right,
-        wanted.missed,
-    )
-    assert result.precision == wanted.precision
+    for name in ("called", "right", "missed", "precision"):
+        assert getattr(result, name) == getattr(wanted, name)
     one, other = decision_curve(COUNTED, CUTS), decision_curve(REPEATED, CUTS)
     np.testing.assert_allclose(one.low, other.low, atol=1e-12)
     assert risk_coverage(COUNTED).aurc == risk_coverage(REPEATED).aurc
@@ -448,7 +454,7 @@ def test_batches_of_frequency_weights_are_those_of_the_repeated_rows() -> None:
 
 
 def test_batches_of_weighted_rows_by_loops() -> None:
-    result = compare_batches(tally_of(WEIGHTED), tally_of(ROWS), n_draws=4000)
+    result = compare_batches(tally_of(WEIGHTED), tally_of(ROWS), n_draws=1000)
     gap = next(one for one in result.rows if one.key == "mean_gap")
     shares = WEIGHTS / WEIGHTS.sum()
     assert gap.reference == pytest.approx(shares @ (SCORES - HITS))

@@ -15,12 +15,11 @@ from calibcore.events import TopR, WithinTopR
 from calibcore.series import checkpoint, checkpoint_of
 from calibcore.splits import Split, deal_folds
 from tests import reference, reference_measures
+from tests.core.draws import overconfident
 
 
 def draw_set(seed: int, n_rows: int = 90, n_classes: int = 4) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = 5 * rng.normal(size=(n_rows, n_classes))
-    return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
+    return overconfident(np.random.default_rng(seed), n_rows, n_classes, spread=5, by=3)
 
 
 def lowest(rows: LogitSet) -> float:

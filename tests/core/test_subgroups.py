@@ -18,6 +18,7 @@ from calibcore.evaluation import Comparisons
 from calibcore.splits import split_rows
 from calibcore.subgroups import SubgroupScreen, rows_in_range, screen_subgroups, subgroup_shares
 from tests import reference
+from tests.core.draws import overconfident
 from tests.strategies import EventCase, event_data
 
 Floats = NDArray[np.float64]
@@ -125,15 +126,6 @@ def test_of_calibrated_scores_few_sets_have_a_subgroup_that_is_off() -> None:
         scores, hits = draw_rows(rng, places.size, 0.0)
         some += bool(screen_subgroups(scores, hits, places, n_subgroups=8).off().any())
     assert 0.01 < some / 400 < 0.08
-
-
-@pytest.mark.parametrize(
-    ("places", "message"),
-    [([0, 2], "places: 0 to 2"), ([-1, 0], "places: -1 to 0"), ([0], "places: ")],
-)
-def test_places_that_do_not_fit_are_refused(places: list[int], message: str) -> None:
-    with pytest.raises(CalibrationInputError, match=message):
-        screen_subgroups([0.5, 0.5], [0, 1], places, n_subgroups=2)
 
 
 def test_shares_are_those_of_each_subgroup() -> None:
@@ -245,13 +237,10 @@ def test_rows_of_a_range_are_all_listed_in_each_order(
 
 
 def test_a_part_is_evaluated_by_the_fit_on_all_rows() -> None:
-    rng = np.random.default_rng(7)
-    logits = 4 * rng.normal(size=(600, 3))
-    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    rows = LogitSet(logits, labels)
+    rows = overconfident(np.random.default_rng(7), 600, 3)
     whole = Split(rows.rows(np.arange(300)), rows.rows(np.arange(300, 600)))
     fitted = audit(whole, event=TopR(1), calibrator=TemperatureScaling(), n_bins=7)
-    mine, its = np.arange(300) % 3 == 0, labels[300:] == 1
+    mine, its = np.arange(300) % 3 == 0, whole.test.labels == 1
     part = Split(whole.calibration.rows(mine), whole.test.rows(its))
     result = audit_fitted(fitted.fitted, part, event=TopR(1), n_bins=7)
     assert result.fitted is fitted.fitted
@@ -303,14 +292,14 @@ def test_another_number_of_bins_gives_what_evaluating_anew_gives(
     logits = rng.normal(size=(500, 4)) + 2 * np.eye(4)[labels]
     split = split_rows(LogitSet(logits, labels))
     first = audit(split, event=TopR(1), calibrator=calibrator)
-    kept = first.test.before.corp, first.test.after.frequency_null
+    corp, null = first.test.before.corp, first.test.after.frequency_null
     result = rebin(first, split, TopR(1), n_bins=n_bins)
     alike(result, audit_fitted(first.fitted, split, event=TopR(1), n_bins=n_bins))
     assert result.test.before.bins.counts.size == n_bins
     assert (result.test.after is result.test.before) == (calibrator is None)
     # What has no bins is the same object, not the same numbers computed again.
-    assert result.test.before.corp is kept[0]
-    assert result.test.after.frequency_null is kept[1]
+    assert result.test.before.corp is corp
+    assert result.test.after.frequency_null is null
     assert result.test.after.curves is first.test.after.curves
 
 
@@ -320,11 +309,9 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
     rows = EventScores(*draw_rows(rng, 300, 0.1))
     split = Split(rows, rows)
     first = audit(split, event=TopR(1), calibrator=own)
-    alike(
-        rebin(first, split, TopR(1), n_bins=9),
-        audit_fitted(first.fitted, split, event=TopR(1), n_bins=9),
-    )
-    assert rebin(first, split, TopR(1), n_bins=9).test.compare("classwise_ece").before is None
+    result = rebin(first, split, TopR(1), n_bins=9)
+    alike(result, audit_fitted(first.fitted, split, event=TopR(1), n_bins=9))
+    assert result.test.compare("classwise_ece").before is None
 
 
 @pytest.mark.parametrize(
@@ -334,6 +321,7 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
         (["a", "b"], 2, "places: values of type <U1"),
         ([0, 1], 0, "n_subgroups: 0"),
         ([0, 2], 2, "places: 0 to 2"),
+        ([-1, 0], 2, "places: -1 to 0"),
         ([0], 2, "places: shape"),
     ],
 )
@@ -347,11 +335,8 @@ def test_places_that_are_no_subgroups_are_refused(
 
 
 @pytest.mark.parametrize("flags", [[0.5, 1.0], [math.nan, 1.0], [3, 1], [[0], [1]], ["0", "1"]])
-def test_flags_other_than_0_and_1_are_refused(flags: list[float]) -> None:
+def test_flags_other_than_0_and_1_are_refused_and_no_rows(flags: list[float]) -> None:
     with pytest.raises(CalibrationInputError, match="flags"):
         subgroup_shares(flags, [0, 1], n_subgroups=2)
-
-
-def test_shares_of_no_rows_are_refused() -> None:
     with pytest.raises(CalibrationInputError, match="places"):
         subgroup_shares([], [], n_subgroups=2)

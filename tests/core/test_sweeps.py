@@ -12,25 +12,18 @@ from calibcore import metrics
 from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
 from calibcore.curves import knot_sweep, temperature_sweep
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from tests import reference
+from tests.core.draws import overconfident, squared
 from tests.strategies import LogitCase, logit_sets
 
 GRID = (0.05, 0.4, 1.0, 1.7, 30.0)
 
 
 def draw_set(seed: int, n_rows: int = 300, n_classes: int = 4) -> LogitSet:
-    rng = np.random.default_rng(seed)
-    logits = 5 * rng.normal(size=(n_rows, n_classes))
-    return LogitSet(logits, (logits / 3 + rng.gumbel(size=logits.shape)).argmax(axis=1))
-
-
-def events(seed: int, n_rows: int) -> EventScores:
-    rng = np.random.default_rng(seed)
-    scores = rng.random(n_rows)
-    return EventScores(scores, rng.random(n_rows) < scores**2)
+    return overconfident(np.random.default_rng(seed), n_rows, n_classes, spread=5, by=3)
 
 
 # Temperature ----------------------------------------------------------------------------------
@@ -120,7 +113,7 @@ def test_temperatures_that_make_no_sense_are_refused(
 
 
 def test_each_number_of_knots_is_a_fit_of_its_own() -> None:
-    calibration, test = events(1, 60), events(2, 40)
+    calibration, test = squared(60, 1), squared(40, 2)
     spline = SplineCalibration(
         runout="parabolic", fit_to="hits", constrained=False, cross_validated=True
     )
@@ -141,18 +134,18 @@ def test_each_number_of_knots_is_a_fit_of_its_own() -> None:
 
 
 def test_only_knots_that_the_rows_allow_are_tried() -> None:
-    few = events(3, 8)
+    few = squared(8, 3)
     swept = knot_sweep(few, few, SplineCalibration(), range(3, 31))
     assert swept.n_knots.tolist() == [3, 4, 5, 6, 7, 8]
     assert swept.n_knots[swept.place(6)] == 6
     assert swept.n_knots[swept.place(30)] == 8
     with pytest.raises(CalibrationInputError, match=r"rows: 2\. .*at least 3"):
-        knot_sweep(events(4, 2), few, SplineCalibration(), range(3, 31))
+        knot_sweep(squared(2, 4), few, SplineCalibration(), range(3, 31))
 
 
 def test_a_knot_sweep_says_how_far_it_is() -> None:
     told: list[float] = []
-    rows = events(5, 30)
+    rows = squared(30, 5)
     knot_sweep(rows, rows, SplineCalibration(), [4, 5], progress=told.append)
     assert told == [0.0, 0.5]
 
@@ -161,4 +154,4 @@ def test_words_are_no_temperatures_and_no_knots_are_nothing_to_try() -> None:
     with pytest.raises(CalibrationInputError, match="temperatures"):
         temperature_sweep(draw_set(7, 10), TopR(1), ["warm"])
     with pytest.raises(CalibrationInputError, match="knots: none"):
-        knot_sweep(events(5, 30), events(6, 30), SplineCalibration(), [])
+        knot_sweep(squared(30, 5), squared(30, 6), SplineCalibration(), [])

@@ -68,37 +68,31 @@ def test_scores_of_one_event(held: object, truth: object) -> None:
     assert_array_equal(rows.hits, [1, 0, 1])
 
 
-@pytest.mark.parametrize("truth", [[0, 1, 0], pd.Series([0, 1, 0]), Tensor([[0], [1], [0]])])
-def test_probabilities_are_told_from_logits(truth: object) -> None:
-    rows = rows_of(TABLE, truth)
-    assert isinstance(rows, LogitSet)
-    assert rows.values_kind == "probabilities"
-    assert_array_equal(rows.probabilities, TABLE)
-    again = rows_of(np.log(TABLE), truth)
-    assert isinstance(again, LogitSet)
-    assert again.values_kind == "logits"
-    assert_allclose(again.probabilities, TABLE)
-
-
 @pytest.mark.parametrize(
     "held",
     [
+        TABLE,
         pd.DataFrame(TABLE).astype("Float64"),
         pd.DataFrame(TABLE).astype("double[pyarrow]"),
         TABLE.astype(object),
         TABLE.tolist(),
         np.ma.masked_array(TABLE, mask=np.zeros((3, 3), dtype=bool)),
     ],
-    ids=["nullable", "pyarrow", "objects", "lists", "nothing masked"],
+    ids=["array", "nullable", "pyarrow", "objects", "lists", "nothing masked"],
 )
-@pytest.mark.parametrize("truth", [[0, 1, 0], np.array([0, 1, 0], dtype=object)])
+@pytest.mark.parametrize(
+    "truth",
+    [[0, 1, 0], np.array([0, 1, 0], object), pd.Series([0, 1, 0]), Tensor([[0], [1], [0]])],
+)
 def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
     held: object, truth: object
 ) -> None:
-    rows = rows_of(held, truth)
+    rows, again = rows_of(held, truth), rows_of(np.log(TABLE), truth)
     assert isinstance(rows, LogitSet)
-    assert rows.values_kind == "probabilities"
+    assert isinstance(again, LogitSet)
+    assert (rows.values_kind, again.values_kind) == ("probabilities", "logits")
     assert_array_equal(rows.probabilities, TABLE)
+    assert_allclose(again.probabilities, TABLE)
     assert_array_equal(rows.labels, [0, 1, 0])
 
 
@@ -122,13 +116,11 @@ def test_what_rounding_leaves_outside_0_to_1_makes_no_logits_of_probabilities(dt
     assert rows_of(np.array([[0.6, 0.5, -0.1]]), [0]).values_kind == "logits"  # type: ignore[union-attr]
 
 
-def test_classes_that_are_marked_are_probabilities() -> None:
+def test_marks_and_half_precision_that_numpy_lacks_are_read() -> None:
     rows = rows_of(np.eye(3, dtype=bool), [0, 1, 1])
     assert isinstance(rows, LogitSet)
     assert_array_equal(rows.probabilities, np.eye(3))
 
-
-def test_half_precision_that_numpy_lacks_is_read() -> None:
     class Half(Tensor):
         dtype = "torch.bfloat16"
 

@@ -25,6 +25,7 @@ from calibcore.export.numpy_code import numpy_code
 from calibcore.export.onnx_model import has_model, onnx_model
 from calibcore.export.score_table import score_table
 from calibcore.probabilities import twelve_decimals
+from calibcore.splits import Split
 from calibcore.validation import Floats, Labels
 from tests import reference
 from tests import reference_ensembles as slow
@@ -60,8 +61,13 @@ MAPS: list[Callable[[], ScoreMap]] = [
 of_maps = pytest.mark.parametrize("make", MAPS)
 
 
+def file_of(rows: LogitSet, calibrator: Calibrator | str) -> CalibratorFile:
+    return CalibratorFile.of(audit(Split(rows, rows), calibrator=calibrator))
+
+
 def calibrated(case: Case, calibrator: Calibrator) -> Floats:
-    return CalibratorFile.of(audit(case.table, case.labels, calibrator=calibrator)).apply(case.new)
+    rows = LogitSet.from_probabilities(case.table, case.labels)
+    return file_of(rows, calibrator).apply(case.new)
 
 
 # Rounding ----------------------------------------------------------------------------------------
@@ -156,7 +162,7 @@ def test_a_class_that_is_always_equal_gets_its_frequency() -> None:
 # What is exported --------------------------------------------------------------------------------
 
 
-def answers(file: CalibratorFile, values: Floats) -> tuple[Floats, Floats]:
+def exported(file: CalibratorFile, values: Floats) -> tuple[Floats, Floats]:
     """Calibrate by the file's Python and by its ONNX model."""
     names: dict[str, Any] = {}
     exec(numpy_code(file), names)  # noqa: S102 - the code under test
@@ -173,11 +179,11 @@ OF_CLASSES = [
 @of_cases
 @pytest.mark.parametrize("key", OF_CLASSES)
 def test_code_and_model_are_the_calibrator_on_ties_and_zeros(key: str, case: Case) -> None:
-    file = CalibratorFile.of(audit(case.table, case.labels, calibrator=key))
+    file = file_of(LogitSet.from_probabilities(case.table, case.labels), key)
     assert has_model(file.fitted)
     assert (case.new == 0).any()
     want = file.apply(case.new)
-    for answer in answers(file, case.new):
+    for answer in exported(file, case.new):
         assert_allclose(answer, want, rtol=0, atol=1e-9)
 
 
@@ -186,12 +192,12 @@ def test_code_and_model_are_the_calibrator_of_logits_that_rule_classes_out(key: 
     rng = np.random.default_rng(4)
     logits = rng.normal(0, 3, (600, 4))
     labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    file = CalibratorFile.of(audit(logits, labels, calibrator=key))
+    file = file_of(LogitSet(logits, labels), key)
     new = rng.normal(0, 3, (300, 4)) * 10.0 ** rng.integers(0, 5, (300, 1))
     new[:, :3][rng.random((300, 3)) < 0.3] = -np.inf
     for values in (logits, new):
         want = file.apply(values)
-        for answer in answers(file, values):
+        for answer in exported(file, values):
             assert_allclose(answer, want, rtol=0, atol=1e-9)
 
 
@@ -203,5 +209,5 @@ def test_pooled_scores_and_their_table_have_steps_where_they_were_given(case: Ca
     scores = np.unique(case.table)
     want = fitted.predict(scores)
     assert_allclose(score_table(fitted).at(scores), want, rtol=0, atol=1e-4)
-    for answer in answers(file, scores):
+    for answer in exported(file, scores):
         assert_allclose(answer, want, rtol=0, atol=1e-12)

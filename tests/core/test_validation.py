@@ -91,14 +91,8 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: LogitSet(np.ma.masked_array([[0.0, 1.0]], [[True, False]]), [0]),
         "logits: masked values",
     ),
-    "masked label": (
-        lambda: LogitSet([[0.0, 1.0]], np.ma.masked_array([0], [True])),
-        "labels: ",
-    ),
-    "masked score": (
-        lambda: ks_error(np.ma.masked_array([0.5], [True]), [0]),
-        "scores: masked",
-    ),
+    "masked label": (lambda: LogitSet([[0.0, 1.0]], np.ma.masked_array([0], [True])), "labels: "),
+    "masked score": (lambda: ks_error(np.ma.masked_array([0.5], [True]), [0]), "scores: masked"),
     "masked row": (lambda: ROWS.rows(np.ma.masked_array([0], [True])), "chosen: masked"),
     "a nullable table's NA": (
         lambda: LogitSet(pd.DataFrame([[0, 1], [None, 2]]).convert_dtypes(), [0, 1]),
@@ -127,10 +121,7 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
     "share of 1": (lambda: split_rows(ROWS, calibration_share=1), "calibration_share: .*1"),
     "NaN share": (lambda: split_rows(ROWS, calibration_share=NAN), "calibration_share: "),
     "one row to split": (lambda: split_rows(ROW), ": .*1"),
-    "sets of other classes": (
-        lambda: Split(ROW, LogitSet([[0.0, 1.0, 2.0]], [1])),
-        ": .*Expected",
-    ),
+    "sets of other classes": (lambda: Split(ROW, LogitSet([[0.0, 1.0, 2.0]], [1])), ": .*Expected"),
     # Events
     "rank 0": (lambda: TopR(0).outcomes(THREE, [0]), "r: .*0"),
     "rank beyond the classes": (lambda: TopR(4).outcomes(THREE, [0]), "r: .*4"),
@@ -178,10 +169,7 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: SplineCalibration(fit_to=wrong("scores")).fit(TEN, [0, 1] * 5),
         "fit_to: .*scores",
     ),
-    "spline of logits": (
-        lambda: SplineCalibration().fit(3 * TEN, [0, 1] * 5),
-        "scores: ",
-    ),
+    "spline of logits": (lambda: SplineCalibration().fit(3 * TEN, [0, 1] * 5), "scores: "),
     "spline read outside": (
         lambda: SplineCalibration().fit(TEN, [0, 1] * 5).predict([1.5]),
         "scores: .*row 1",

@@ -163,20 +163,11 @@ def test_one_row_is_not_said_to_be_constant() -> None:
         assert uninformative(audit(Split(many, rows)).test.before) == "constant"
 
 
-def test_groups_are_those_of_logits_too_and_of_no_rows_there_are_none() -> None:
-    labels = np.arange(1200) % 10 < np.repeat([2, 5, 9], 400)
-    rows = with_groups(LogitSet(np.zeros((1200, 2)), labels), np.repeat([0, 1, -1], 400))
-    side = audit(EventScores(np.full(1200, 0.5), labels)).test
-    names = [Grouping(("north", "south"))]
-    assert [one.name for one in verdict_of(side, rows, names).groups] == ["north"]
-    assert verdict_of(side, None, names).groups == ()
-
-
 def test_the_first_group_counts_and_rows_without_one_are_none() -> None:
     scores, hits = np.full(1200, 0.5), np.arange(1200) % 10 < np.repeat([2, 5, 9], 400)
-    codes = np.repeat([0, 1, -1], 400)
-    rows = with_groups(EventScores(scores, hits), codes)
-    side = audit(EventScores(scores, hits)).test
-    result = verdict_of(side, rows, [Grouping(("north", "south"))])
-    assert [(one.name, one.rows) for one in result.groups] == [("north", 400)]
-    assert result.groups[0].gap == pytest.approx(0.3)
+    side, names = audit(EventScores(scores, hits)).test, [Grouping(("north", "south"))]
+    for rows in (EventScores(scores, hits), LogitSet(np.zeros((1200, 2)), hits)):
+        (group,) = verdict_of(side, with_groups(rows, np.repeat([0, 1, -1], 400)), names).groups
+        assert (group.name, group.rows) == ("north", 400)
+        assert group.gap == pytest.approx(0.3)
+    assert verdict_of(side, None, names).groups == ()

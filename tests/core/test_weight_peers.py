@@ -92,15 +92,18 @@ def test_bias_and_parts_of_model_diagnostics() -> None:
         assert parts.compare(key).before == pytest.approx(value, abs=1e-10), key
 
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 @pytest.fixture(params=range(4))
-def rows(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows(request: pytest.FixtureRequest) -> Rows:
     """Scores with ties, outcomes and fractional weights."""
     rng = np.random.default_rng(request.param)
     scores = rng.beta(1, 1.5, 300).round(2 + request.param % 2).clip(0.01, 0.99)
     return scores, (rng.random(300) < scores**1.3).astype(int), rng.gamma(0.7, 1.0, 300)
 
 
-def test_measures_of_scikit_learn(rows: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_measures_of_scikit_learn(rows: Rows) -> None:
     scores, hits, weights = rows
     told = {"sample_weight": weights}
     for result, wanted in (
@@ -117,9 +120,7 @@ def test_measures_of_scikit_learn(rows: tuple[np.ndarray, np.ndarray, np.ndarray
     )
 
 
-def test_isotonic_regression_of_scikit_learn(
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
+def test_isotonic_regression_of_scikit_learn(rows: Rows) -> None:
     scores, hits, weights = rows
     result = IsotonicCalibration().fit(scores, hits, sample_weight=weights).predict(scores)
     wanted = IsotonicRegression(out_of_bounds="clip").fit(scores, hits, sample_weight=weights)
@@ -131,9 +132,7 @@ def test_isotonic_regression_of_scikit_learn(
     np.testing.assert_allclose(result, wanted.predict(scores[some]), atol=1e-12)
 
 
-def test_platt_scaling_is_a_weighted_logistic_regression(
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
+def test_platt_scaling_is_a_weighted_logistic_regression(rows: Rows) -> None:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - of this test alone
 
     scores, hits, weights = rows
@@ -144,9 +143,7 @@ def test_platt_scaling_is_a_weighted_logistic_regression(
     np.testing.assert_allclose(result, wanted, atol=1e-5)
 
 
-def test_calibration_curve_of_repeated_rows(
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
+def test_calibration_curve_of_repeated_rows(rows: Rows) -> None:
     scores, hits, weights = rows
     times = np.ceil(weights).astype(int)
     scores = np.where(scores * 10 % 1 == 0, scores + 1e-4, scores)  # bins close at other ends
