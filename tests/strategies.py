@@ -151,6 +151,15 @@ def seeded_events(
         yield EventCase(scores, (rng.random(n) < rate).astype(np.int64))
 
 
+def overconfident(
+    rng: np.random.Generator, n_rows: int = 120, n_classes: int = 4, temperature: float = 2.5
+) -> LogitCase:
+    """Logits of a model whose best temperature is near the one given."""
+    logits = temperature * rng.normal(scale=1.5, size=(n_rows, n_classes))
+    labels = (logits / temperature + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitCase(logits, labels.astype(np.int64))
+
+
 def seeded_logit_sets(seed: int, n_cases: int, *, max_rows: int = 12) -> Iterator[LogitCase]:
     """Small logit sets: any scale up to +-1e3, ties, constant rows, an absent class, float32."""
     rng = np.random.default_rng(seed)

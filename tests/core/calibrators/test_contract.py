@@ -93,7 +93,7 @@ def test_any_logits_give_probabilities_and_come_back_from_json(
 
 
 @of_classes
-@pytest.mark.parametrize("magnitude", [1e3, 1e30, 1e300])
+@pytest.mark.parametrize("magnitude", [1e30, 1e300])
 def test_huge_logits_give_numbers(method: Method, options: Options, magnitude: float) -> None:
     rng = np.random.default_rng(1)
     logits = magnitude * rng.uniform(-1, 1, (40, 3))

@@ -9,19 +9,15 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 
 from calibcore import audit
 from calibcore.calibrators import CATALOGUE, OneVsRest, PerRank, SplineCalibration
-from calibcore.cumulative import ks_error
-from calibcore.metrics import event_nll
 from calibcore.reliability import spline_frequency
 from tests import reference
-from tests.strategies import EventCase, event_data
+from tests.strategies import EventCase, Floats, event_data
 
 Runout = Literal["natural", "parabolic", "cubic"]
 FitTo = Literal["difference", "hits"]
-Floats = NDArray[np.float64]
 WIDE = 1e-300  # in a narrower gap the slope that numpy.interp divides by it passes the last double
 FIT_TO: tuple[FitTo, ...] = ("difference", "hits")
 KINDS: list[tuple[Runout, int]] = [
@@ -80,24 +76,6 @@ def test_the_order_of_rows_changes_no_bit(
     assert np.array_equal(first, second)
 
 
-def test_scores_outside_the_calibration_set_get_its_end_values(rng: np.random.Generator) -> None:
-    scores = rng.uniform(0.3, 0.7, 200)
-    fitted = SplineCalibration().fit(scores, rng.random(200) < scores)
-    ends = fitted.predict([0.0, scores.min(), scores.max(), 1.0])
-    assert ends[0] == ends[1]
-    assert ends[2] == ends[3]
-
-
-@given(st.integers(0, 500))
-def test_scores_whose_totals_are_the_hits_are_kept(seed: int) -> None:
-    # Hits equal to the scores, as fractions of 8 repeated 8 times: the difference is 0 all along
-    eighths = np.sort(np.random.default_rng(seed).integers(0, 9, 6))
-    scores = np.repeat(eighths / 8, 8)
-    hits = np.concatenate([np.arange(8) < count for count in eighths])
-    result = SplineCalibration(constrained=False).fit(scores, hits).predict(scores)
-    assert_allclose(result, scores, atol=1e-13)
-
-
 def test_one_name_is_one_fit(rng: np.random.Generator) -> None:
     scores = 1 - rng.random(300) ** 4
     hits = (rng.random(300) < scores**8).astype(int)
@@ -112,35 +90,6 @@ def test_one_name_is_one_fit(rng: np.random.Generator) -> None:
     made = {one.key: one.make() for one in CATALOGUE}
     assert made["one_vs_rest_spline"] == OneVsRest(SplineCalibration())
     assert made["per_rank"] == PerRank(SplineCalibration())
-
-
-@pytest.mark.parametrize(
-    ("fit_to", "constrained", "ks", "off"),
-    [
-        ("difference", False, 0.015, 0.05),
-        ("hits", False, 0.015, 0.05),
-        ("hits", True, 0.015, 0.05),
-        ("difference", True, 0.015, 0.05),
-    ],
-)
-def test_an_overconfident_event_is_mended(
-    rng: np.random.Generator,
-    fit_to: FitTo,
-    constrained: bool,  # noqa: FBT001 (pytest names it)
-    ks: float,
-    off: float,
-) -> None:
-    truth = rng.random(20_000)
-    scores, hits = truth**0.5, (rng.random(20_000) < truth).astype(int)
-    spline = SplineCalibration(fit_to=fit_to, constrained=constrained)
-    predicted = spline.fit(scores[:10_000], hits[:10_000]).predict(scores)
-    assert ks_error(scores[10_000:], hits[10_000:]) > 0.1
-    assert ks_error(predicted[10_000:], hits[10_000:]) < ks
-    inner = (truth > 0.05) & (truth < 0.95)
-    assert np.abs(predicted - truth)[inner].max() < off
-    if constrained:  # cut off instead, rows are certain and wrong
-        before = event_nll(scores[10_000:], hits[10_000:])
-        assert event_nll(predicted[10_000:], hits[10_000:]) < before
 
 
 def test_a_fit_says_what_went_wrong(rng: np.random.Generator) -> None:

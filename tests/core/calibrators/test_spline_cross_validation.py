@@ -40,13 +40,6 @@ def test_the_best_number_of_knots_on_rows_left_out_is_taken(seed: int) -> None:
     assert knots_of(EventCase(scores, hits)) == 3 + int(np.argmin(errors))
 
 
-def test_a_wavy_truth_gets_more_knots_than_a_straight_one(rng: np.random.Generator) -> None:
-    scores = rng.random(20_000)
-    wavy = (rng.random(20_000) < 0.5 + 0.45 * np.sin(25 * scores)).astype(int)
-    straight = (rng.random(20_000) < scores).astype(int)
-    assert knots_of(EventCase(scores, wavy)) > 10 > knots_of(EventCase(scores, straight))
-
-
 @given(case=event_data(min_size=6), random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(case: EventCase, random: Random) -> None:
     order = list(range(len(case.scores)))

@@ -17,7 +17,7 @@ from calibcore.calibrators import temperature as row_sums
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature, Loss
 from calibcore.probabilities import log_softmax
 from tests import reference
-from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+from tests.strategies import LogitCase, logit_sets, overconfident, seeded_logit_sets
 
 COLDEST, HOTTEST = TEMPERATURE_BOUNDS
 
@@ -26,25 +26,17 @@ def fit(logits: object, labels: object) -> FittedTemperature:
     return TemperatureScaling().fit(logits, labels)  # type: ignore[arg-type]
 
 
-def model(
-    rng: np.random.Generator, n_rows: int = 120, n_classes: int = 4, temperature: float = 2.5
-) -> LogitCase:
-    """Logits of a model whose best temperature is near the one given."""
-    logits = temperature * rng.normal(scale=1.5, size=(n_rows, n_classes))
-    labels = (logits / temperature + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    return LogitCase(logits, labels.astype(np.int64))
-
-
 def check_temperature(case: LogitCase) -> str:
     table, labels = case.logits.tolist(), case.labels.tolist()
     fitted, kind = fit(*case), reference.temperature_case(table, labels)
     result = fitted.temperature
     if kind in ("flat", "separable"):
         assert result == 1.0
-        assert fitted.warnings
+        (text,) = fitted.warnings
+        assert "temperature" in text.lower()
     elif kind == "anti-informative":
         assert result == HOTTEST
-        assert fitted.warnings
+        assert len(fitted.warnings) == 1
     else:
         # The slope must change sign within a millionth of 1 / T, or be 0 but for rounding
         rounding = 1e-12 * float(np.ptp(case.logits, axis=1).max())
@@ -67,7 +59,7 @@ def test_a_fit_is_where_the_loops_say(case: LogitCase) -> None:
 def test_two_searches_find_the_same_temperature(
     temperature: float, n_classes: int, rng: np.random.Generator
 ) -> None:
-    case = model(rng, n_classes=n_classes, temperature=temperature)
+    case = overconfident(rng, n_classes=n_classes, temperature=temperature)
     table, labels = case.logits.tolist(), case.labels.tolist()
     fitted = fit(*case)
     assert fitted.warnings == ()
@@ -87,7 +79,7 @@ def test_two_searches_find_the_same_temperature(
 @given(st.integers(0, 1_000))
 def test_what_cannot_matter_does_not(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    logits, labels = model(rng, n_rows=80)
+    logits, labels = overconfident(rng, n_rows=80)
     best = fit(logits, labels).temperature
     rows, classes = rng.permutation(len(labels)), rng.permutation(logits.shape[1])
     assert fit(logits[rows], labels[rows]).temperature == pytest.approx(best, rel=1e-9)
@@ -96,20 +88,6 @@ def test_what_cannot_matter_does_not(seed: int) -> None:
     shift = rng.uniform(-1000, 1000, (len(labels), 1))
     assert fit(logits + shift, labels).temperature == pytest.approx(best, rel=1e-9)
     assert fit(log_softmax(logits), labels).temperature == pytest.approx(best, rel=1e-9)
-
-
-@given(st.integers(0, 1_000), st.floats(0.02, 50))
-def test_scaled_logits_scale_the_temperature(seed: int, factor: float) -> None:
-    logits, labels = model(np.random.default_rng(seed), n_rows=80, temperature=1.5)
-    best = fit(logits, labels).temperature
-    assert fit(factor * logits, labels).temperature == pytest.approx(factor * best, rel=1e-9)
-
-
-@given(st.integers(0, 1_000))
-def test_a_second_fit_finds_nothing_left_to_do(seed: int) -> None:
-    logits, labels = model(np.random.default_rng(seed), n_rows=80)
-    calibrated = fit(logits, labels).predict_proba(logits)
-    assert fit(np.log(calibrated), labels).temperature == pytest.approx(1, rel=1e-9)
 
 
 @given(logit_sets())
@@ -124,29 +102,10 @@ def test_probabilities_are_the_softmax_of_the_divided_logits(case: LogitCase) ->
 
 
 def test_float32_is_fitted_as_the_numbers_it_holds(rng: np.random.Generator) -> None:
-    logits, labels = model(rng, n_rows=300)
+    logits, labels = overconfident(rng, n_rows=300)
     narrow = logits.astype(np.float32)
     best = reference.best_temperature(narrow.tolist(), labels.tolist())
     assert fit(narrow, labels).temperature == pytest.approx(best, rel=1e-9)
-    wide = narrow.astype(np.float64)
-    assert fit(narrow, labels).temperature == pytest.approx(fit(wide, labels).temperature, rel=1e-9)
-
-
-def test_an_absent_class_does_no_harm(rng: np.random.Generator) -> None:
-    logits, labels = model(rng)
-    labels = np.where(labels == 3, 0, labels)
-    best = reference.best_temperature(logits.tolist(), labels.tolist())
-    assert fit(logits, labels).temperature == pytest.approx(best, rel=1e-9)
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_separable_rows_leave_the_temperature_at_1(scale: float) -> None:
-    strict = fit([[scale, 0.0], [0.0, scale]], [0, 1])
-    tied = fit([[scale, scale, 0.0], [0.0, 0.0, scale]], [1, 2])
-    for fitted in (strict, tied):
-        assert fitted.temperature == 1.0
-        assert len(fitted.warnings) == 1
-    assert any("temperature" in sentence.lower() for sentence in strict.warnings)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -175,16 +134,8 @@ def test_a_best_temperature_out_of_reach_is_reported() -> None:
     assert cold.warnings != hot.warnings
 
 
-@pytest.mark.parametrize("value", [0.0, 1000.0, -3.5])
-def test_rows_without_preference_leave_the_temperature_at_1(value: float) -> None:
-    fitted = fit([[value] * 3] * 4, [0, 1, 2, 2])
-    assert fitted.temperature == 1.0
-    assert len(fitted.warnings) == 1
-    assert fitted.predict_proba([[0.0, 0.0]]).tolist() == [[0.5, 0.5]]
-
-
 def test_an_impossible_truth_is_left_out(rng: np.random.Generator) -> None:
-    logits, labels = model(rng)
+    logits, labels = overconfident(rng)
     best = fit(logits, labels).temperature
     impossible = np.array([[0.0, -math.inf, 1.0, 2.0]] * 3)
     fitted = fit(np.vstack([logits, impossible]), [*labels.tolist(), 1, 1, 1])
@@ -193,23 +144,14 @@ def test_an_impossible_truth_is_left_out(rng: np.random.Generator) -> None:
     assert "3" in fitted.warnings[0]
 
 
-def test_a_class_that_is_ruled_out_elsewhere_takes_no_part(rng: np.random.Generator) -> None:
-    logits, labels = model(rng)
-    best = fit(logits, labels).temperature
-    wider = np.column_stack([logits, np.full(len(labels), -math.inf)])
-    assert fit(wider, labels).temperature == pytest.approx(best, rel=1e-12)
-    assert fit(wider, labels).predict_proba(wider)[:, -1].max() == 0.0
-
-
 def test_only_impossible_truths_leave_the_temperature_at_1() -> None:
     fitted = fit([[0.0, -math.inf]] * 2, [1, 1])
     assert fitted.temperature == 1.0
     assert fitted.warnings
 
 
-@pytest.mark.parametrize("magnitude", [1e3, 1e30, 1e300, 1e307])
-def test_huge_logits_give_a_number(magnitude: float, rng: np.random.Generator) -> None:
-    logits = magnitude * rng.uniform(-1, 1, (50, 4))
+def test_logits_near_the_largest_number_give_a_number(rng: np.random.Generator) -> None:
+    logits = 1e307 * rng.uniform(-1, 1, (50, 4))
     fitted = fit(logits, rng.integers(0, 4, 50))
     assert COLDEST <= fitted.temperature <= HOTTEST
     assert np.all(np.isfinite(fitted.predict_proba(logits)))
@@ -229,7 +171,7 @@ def test_many_rows_are_fitted_where_the_loops_say() -> None:
 def test_many_rows_are_fitted_as_exactly_as_few(
     temperature: float, n_classes: int, rng: np.random.Generator
 ) -> None:
-    case = model(rng, n_rows=150, n_classes=n_classes, temperature=temperature)
+    case = overconfident(rng, n_rows=150, n_classes=n_classes, temperature=temperature)
     few, many = fit(*case), fit(*repeated(case, 30))
     assert many.temperature == pytest.approx(few.temperature, rel=3e-12)
 
@@ -239,7 +181,7 @@ def test_many_rows_are_fitted_as_exactly_as_few(
 def test_rows_of_many_classes_are_fitted_where_the_loops_say(
     n_classes: int, dtype: type[np.floating[Any]], rng: np.random.Generator
 ) -> None:
-    logits, labels = model(rng, n_rows=30, n_classes=n_classes)
+    logits, labels = overconfident(rng, n_rows=30, n_classes=n_classes)
     case = LogitCase(logits.astype(dtype), labels)
     assert check_temperature(case) == "interior"
     rows = fit(*case).predict_proba(case.logits)
@@ -269,7 +211,7 @@ def test_equal_rows_are_equal_to_the_bit_wherever_they_are(
 def test_rows_taken_in_parts_are_fitted_the_same(
     loss: Any, n_classes: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = model(rng, n_rows=700, n_classes=n_classes)
+    case = overconfident(rng, n_rows=700, n_classes=n_classes)
     whole = TemperatureScaling(loss).fit(*case)
     monkeypatch.setattr(row_sums, "_TOGETHER", 150)
     parts = TemperatureScaling(loss).fit(*case)
@@ -280,7 +222,7 @@ def test_rows_taken_in_parts_are_fitted_the_same(
 def test_a_class_far_below_weighs_as_one_that_is_ruled_out(
     dtype: type[np.floating[Any]], rng: np.random.Generator
 ) -> None:
-    logits, labels = model(rng, n_rows=600)
+    logits, labels = overconfident(rng, n_rows=600)
     best = fit(logits.astype(dtype), labels).temperature
     for far in (-1e5, -1e7, -1e30, -math.inf):
         wider = np.column_stack([logits, np.full(len(labels), far)]).astype(dtype)

@@ -1,7 +1,5 @@
 """The uncertainty of the class-wise KDE-ECE, beside slow loops."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,13 +7,15 @@ from numpy.testing import assert_allclose
 from benchmarks.data import draw_table
 from calibcore.data import EventScores
 from calibcore.events import TopR
-from calibcore.inference import Plan, SideRows, infer
+from calibcore.inference import Plan, SideRows
 from calibcore.inference.classwise import MESH, ClassKernels, drawn_labels, evaluate_classes
 from calibcore.inference.findings import Uncertainty
 from calibcore.metrics import METRICS, kde_classwise_ece
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
 from tests import reference_kernel as reference
+from tests.core.inference.uncertainty import finding_of
+from tests.memory import peak_of
 
 KEY = "kde_classwise_ece"
 ALONE = tuple(measure for measure in METRICS if measure.key == KEY)
@@ -92,18 +92,12 @@ def test_a_change_without_interval_is_not_comparable() -> None:
         SideRows(TopR(1).outcomes(table, rows.labels), table, rows.labels)
         for table in (rows.probabilities, after)
     )
-    result = infer(before, calmer, Plan(ALONE, n_resamples=50)).find(KEY)
-    assert result.mark == "not comparable"
+    assert finding_of(KEY, before, calmer, 50).mark == "not comparable"
 
 
 def test_memory_is_bounded() -> None:
     """Of 100 draws of 400 classes the meshes alone would take 83 MB."""
     rows = draw_table(500, 400)
     probabilities = rows.probabilities
-    tracemalloc.start()
-    try:
-        evaluate(probabilities, rows.labels, softmax(rows.logits / 2))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 60 * 2**20
+    other = softmax(rows.logits / 2)
+    assert peak_of(lambda: evaluate(probabilities, rows.labels, other)) < 60 * 2**20

@@ -13,28 +13,20 @@ from scipy.stats import norm, t
 from calibcore import EventScores
 from calibcore.cumulative import curves_of
 from calibcore.data import with_design
-from calibcore.inference import Finding, Interval, Plan, SideRows, infer
+from calibcore.inference import Interval, Plan, SideRows, infer
 from calibcore.inference.draws import grouped, tally_of
 from calibcore.inference.findings import reference
 from calibcore.inference.infer import _null
 from calibcore.inference.intervals import percentile_interval, rank_interval, stretch_of, stretched
-from calibcore.metrics import METRICS, measure_by_key
+from calibcore.metrics import measure_by_key
 from calibcore.tally import tally
 from calibcore.validation import Floats
+from tests.core.inference.uncertainty import finding_of, plan_of, uncertainty_of
 from tests.strategies import seeded_events
 
 
-def evaluate(key: str, before: EventScores, after: EventScores, n_resamples: int = 200) -> Finding:
-    measures = tuple(measure for measure in METRICS if measure.key == key)
-    return infer(SideRows(before), SideRows(after), Plan(measures, n_resamples=n_resamples)).find(
-        key
-    )
-
-
 def interval_of(key: str, event: EventScores) -> Interval:
-    evaluated = evaluate(key, event, event).before
-    assert evaluated is not None
-    return evaluated.interval
+    return uncertainty_of(key, event).interval
 
 
 # The mean gap, and what else compares the hits with those expected -----------------------------
@@ -82,7 +74,7 @@ def test_no_event_at_all_leaves_the_same_gaps_as_frequencies() -> None:
 
 
 def test_the_mean_gap_of_rare_events_is_held() -> None:
-    held = sets = 300
+    held = sets = 150
     for seed in range(sets):
         rng = np.random.default_rng(seed)
         odds = rng.normal(-4.5, 1, 300)
@@ -206,14 +198,14 @@ def noisy_pair(seed: int, n: int, intercept: float) -> tuple[EventScores, EventS
 def test_of_equal_models_few_are_called_better_or_worse(n: int, intercept: float) -> None:
     wrong = 0
     for seed in range(100):
-        wrong += evaluate("auroc", *noisy_pair(seed, n, intercept)).mark in ("better", "worse")
+        wrong += finding_of("auroc", *noisy_pair(seed, n, intercept)).mark in ("better", "worse")
     assert wrong <= 9  # of 5 expected
 
 
 def test_a_rising_map_changes_no_auroc_however_few_the_misses() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) > 8)
-    result = evaluate("auroc", before, EventScores(scores**2, before.hits))
+    result = finding_of("auroc", before, EventScores(scores**2, before.hits))
     assert (result.change, result.mark) == (Interval(0, 0), "no evidence")
 
 
@@ -223,8 +215,8 @@ def test_a_better_order_is_still_seen() -> None:
     hits = rng.random(800) < expit(logits)
     noisy = EventScores(expit(logits + 3 * rng.normal(size=800)), hits)
     for key in ("auroc", "discrimination"):
-        assert evaluate(key, noisy, EventScores(expit(logits), hits)).mark == "better"
-        assert evaluate(key, EventScores(expit(logits), hits), noisy).mark == "worse"
+        assert finding_of(key, noisy, EventScores(expit(logits), hits)).mark == "better"
+        assert finding_of(key, EventScores(expit(logits), hits), noisy).mark == "worse"
 
 
 def test_changes_are_stretched_as_student_s_t() -> None:
@@ -268,7 +260,7 @@ def test_infinite_before_and_after_is_not_comparable(powers: tuple[float, float]
     scores = np.linspace(0.95, 0.999, 200)
     one, other = (EventScores(scores**power, np.ones(200)) for power in powers)
     for key in ("calibration_intercept", "calibration_slope", "auroc"):
-        result = evaluate(key, one, other)
+        result = finding_of(key, one, other)
         assert (result.change, result.mark) == (None, "not comparable"), key
 
 
@@ -276,7 +268,7 @@ def test_a_separated_slope_has_no_change() -> None:
     scores = np.linspace(0.1, 0.9, 80)
     parted = EventScores(scores, scores > 0.5)
     mixed = EventScores(np.where(np.arange(80) % 9, scores, 1 - scores), scores > 0.5)
-    assert evaluate("calibration_slope", parted, mixed).mark == "not comparable"
+    assert finding_of("calibration_slope", parted, mixed).mark == "not comparable"
     assert math.isnan(interval_of("calibration_slope", parted).low)
 
 
@@ -284,7 +276,7 @@ def test_one_miss_is_too_few_to_compare_slopes() -> None:
     scores = np.linspace(0.5, 0.99, 200)
     before = EventScores(scores, np.arange(200) != 30)
     for key in ("calibration_slope", "calibration_intercept"):
-        result = evaluate(key, before, EventScores(scores**3, before.hits))
+        result = finding_of(key, before, EventScores(scores**3, before.hits))
         assert (result.change, result.mark) == (None, "not comparable")
 
 
@@ -310,13 +302,12 @@ def few_events(rng: np.random.Generator, kind: str) -> EventScores:
 @pytest.mark.parametrize("kind", ["equal", "gamma", "misses drawn", "clusters"])
 def test_calibrated_rows_with_few_hits_are_seldom_beyond_their_limits(kind: str) -> None:
     keys = ("ks_error", "ece_equal_mass", "mean_gap", "calibration_slope", "auroc")
-    measures = tuple(one for one in METRICS if one.key in keys)
+    plan = plan_of(*keys, n_resamples=100)
     rng, n_sets = np.random.default_rng(1), 100
     beyond = dict.fromkeys(keys, 0)
     for seed in range(n_sets):
         event = few_events(rng, kind)
         few = grouped(tally_of(event))
-        plan = Plan(measures, n_resamples=100)
         null = _null(np.random.default_rng(seed), few, plan)
         for one in plan.of_events:
             low, high = one.range
@@ -360,10 +351,7 @@ def test_auroc_of_equal_weights_has_about_the_limits_of_the_rows() -> None:
     hits = np.zeros(5000, dtype=int)
     hits[rng.choice(5000, 5, replace=False, p=scores / scores.sum())] = 1
     rows = EventScores(scores, hits)
-    plain = evaluate("auroc", rows, rows).before
     weighted = with_design(rows, sample_weight=np.ones(5000))
-    known = evaluate("auroc", weighted, weighted).before
-    assert plain is not None
-    assert known is not None
-    assert_allclose(known.reference.lower, plain.reference.lower, atol=0.05)
-    assert_allclose(known.reference.upper, plain.reference.upper, atol=0.02)
+    plain, known = (uncertainty_of("auroc", one).reference for one in (rows, weighted))
+    assert_allclose(known.lower, plain.lower, atol=0.05)
+    assert_allclose(known.upper, plain.upper, atol=0.02)

@@ -12,10 +12,7 @@ from scipy.special import erfc, expit, logit
 
 from calibcore import CalibrationInputError
 from calibcore.inference import GroupGaps, group_gaps, groups
-from tests.strategies import EventCase, event_data
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from tests.strategies import EventCase, Floats, Integers, event_data
 
 
 def groupings_of(rng: np.random.Generator, n_rows: int) -> list[Integers]:

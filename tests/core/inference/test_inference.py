@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,18 +49,25 @@ from calibcore.metrics import (
     RowMeasure,
 )
 from calibcore.metrics.classwise import classwise_errors, classwise_ks_errors
+from calibcore.metrics.measure import RowValues
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from tests.core.inference.uncertainty import (
+    after_of,
+    before_of,
+    change_of,
+    finding_of,
+    plan_of,
+    uncertainty_of,
+)
 from tests.strategies import EventCase, event_data
 
-EVENT_MEASURES = [measure for measure in METRICS if isinstance(measure, EventMeasure)]
 TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 BINS: dict[str, Kind] = {
     "classwise_ks": "cumulative",
     "classwise_ece_equal_mass": "equal_mass",
 }
-ROW_MEASURES = [measure for measure in METRICS if isinstance(measure, RowMeasure)]
 
 
 def draw_side(
@@ -156,23 +164,17 @@ def test_labels_are_drawn_from_their_row() -> None:
 
 def test_errors_of_exchanged_labels_are_the_class_wise_errors() -> None:
     rng = np.random.default_rng(6)
-    rows = rng.dirichlet([0.3] * 5, size=80)
-    labels = rng.integers(5, size=(7, 80))
-    errors = ClassBins.of(rows, 6).errors(labels)
-    for drawn, result in zip(labels, errors, strict=True):
-        assert_allclose(result, classwise_errors(rows, drawn, n_bins=6), atol=1e-14)
-
-
-def test_errors_of_exchanged_labels_are_those_of_equal_mass_and_the_ks_errors() -> None:
-    rng = np.random.default_rng(6)
     rows = rng.multinomial(40, rng.dirichlet([0.3] * 5, size=80)) / 40  # with ties
     labels = rng.integers(5, size=(7, 80))
-    mass, ks = ClassBins.of(rows, 6, "equal_mass"), ClassBins.of(rows, 6, "cumulative")
-    for drawn, result, gaps in zip(labels, mass.errors(labels), ks.errors(labels), strict=True):
-        expected = classwise_errors(rows, drawn, n_bins=6, binning="equal_mass")
-        assert_allclose(result, expected, atol=1e-14)
-        assert_allclose(gaps, classwise_ks_errors(rows, drawn), atol=1 / 1_024)
-        assert np.all(gaps <= classwise_ks_errors(rows, drawn) + 1e-14)
+    for binning in ("equal_width", "equal_mass"):
+        errors = ClassBins.of(rows, 6, binning).errors(labels)
+        for drawn, result in zip(labels, errors, strict=True):
+            expected = classwise_errors(rows, drawn, n_bins=6, binning=binning)
+            assert_allclose(result, expected, atol=1e-14)
+    for drawn, gaps in zip(labels, ClassBins.of(rows, 6, "cumulative").errors(labels), strict=True):
+        expected = classwise_ks_errors(rows, drawn)
+        assert_allclose(gaps, expected, atol=1 / 1_024)
+        assert np.all(gaps <= expected + 1e-14)
 
 
 def test_ks_errors_of_many_classes_are_read_off_few_bins() -> None:
@@ -193,8 +195,7 @@ def test_the_class_wise_ks_error_is_found_and_its_interval_holds() -> None:
     labels = drawn_labels(rng, true, 1)[0]
     side = SideRows(TopR(1).outcomes(given, labels), given, labels)
     wanted = ("classwise_ks", "max_classwise_ks", "classwise_ece_equal_mass")
-    measures = tuple(measure for measure in METRICS if measure.key in wanted)
-    result = evaluate_classes(rng, side, true, Plan(measures, n_resamples=200))
+    result = evaluate_classes(rng, side, true, plan_of(*wanted))
     bins = {key: ClassBins.of(given, 15, kind) for key, kind in BINS.items()}
     truths = {
         "classwise_ks": bins["classwise_ks"].distances(true).mean(),
@@ -208,28 +209,22 @@ def test_the_class_wise_ks_error_is_found_and_its_interval_holds() -> None:
     assert result["classwise_ks"].value == classwise_ks_errors(given, labels).mean()
 
 
-@pytest.mark.parametrize("measure", ROW_MEASURES, ids=lambda measure: measure.key)
-def test_row_values_are_those_of_each_label_weighted(measure: RowMeasure) -> None:
-    rng = np.random.default_rng(7)
-    rows = rng.dirichlet([0.5] * 4, size=30)
-    labels = rng.integers(4, size=30)
-    seen, mean, variance = measure.rows(rows, labels)
-    assert_allclose(seen.mean(), measure.compute(rows, labels, Options()), rtol=1e-12)
-    every = np.stack([measure.rows(rows, np.full(30, k)).seen for k in range(4)], axis=1)
-    assert_allclose(mean, (rows * every).sum(axis=1), rtol=1e-12, atol=1e-14)
-    off = every - mean[:, np.newaxis]
-    assert_allclose(variance, (rows * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
-
-
-def test_gains_of_rows_are_those_of_each_label_weighted() -> None:
-    """The reference is what true probabilities after calibration would show."""
+@pytest.mark.parametrize(
+    "measure",
+    [one for one in METRICS if isinstance(one, RowMeasure | ChangeMeasure)],
+    ids=lambda one: one.key,
+)
+def test_row_values_are_those_of_each_label_weighted(measure: RowMeasure | ChangeMeasure) -> None:
+    """Of a change, the reference is what true probabilities after calibration would show."""
     rng = np.random.default_rng(7)
     before, after = rng.dirichlet([0.5] * 4, size=(2, 30))
     labels = rng.integers(4, size=30)
-    gain = next(measure for measure in METRICS if isinstance(measure, ChangeMeasure))
-    seen, mean, variance = gain.rows(before, after, labels)
-    assert_allclose(seen.mean(), gain.brought(before, after, labels), rtol=1e-12)
-    every = np.stack([gain.rows(before, after, np.full(30, k)).seen for k in range(4)], axis=1)
+    values: Callable[..., RowValues] = (
+        partial(measure.rows, before) if isinstance(measure, ChangeMeasure) else measure.rows
+    )
+    seen, mean, variance = values(after, labels)
+    assert_allclose(seen.mean(), measure.after(before, after, labels, Options()), rtol=1e-12)
+    every = np.stack([values(after, np.full(30, k)).seen for k in range(4)], axis=1)
     assert_allclose(mean, (after * every).sum(axis=1), rtol=1e-12, atol=1e-14)
     off = every - mean[:, np.newaxis]
     assert_allclose(variance, (after * off**2).sum(axis=1), rtol=1e-9, atol=1e-14)
@@ -237,17 +232,13 @@ def test_gains_of_rows_are_those_of_each_label_weighted() -> None:
 
 def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(result: Inference) -> None:
     gain, brier = result.find("calibration_gain"), result.find("brier")
-    assert gain.before is not None
-    assert gain.after is not None
-    assert brier.before is not None
-    assert brier.after is not None
-    assert gain.change == gain.after.interval
-    assert brier.change is not None
-    assert (gain.before.value, gain.before.interval) == (0, Interval(0, 0))
-    assert_allclose(gain.after.value, brier.before.value - brier.after.value, rtol=1e-12)
-    assert_allclose(gain.change.low, -brier.change.high, atol=2e-4)
-    assert_allclose(gain.change.high, -brier.change.low, atol=2e-4)
-    assert gain.after.reference.mean > 0
+    change, fall = change_of(gain), change_of(brier)
+    assert change == after_of(gain).interval
+    assert (before_of(gain).value, before_of(gain).interval) == (0, Interval(0, 0))
+    wanted = before_of(brier).value - after_of(brier).value
+    assert_allclose(after_of(gain).value, wanted, rtol=1e-12)
+    assert_allclose([change.low, change.high], [-fall.high, -fall.low], atol=2e-4)
+    assert after_of(gain).reference.mean > 0
     assert (gain.mark, brier.mark) == ("better", "better")
 
 
@@ -256,15 +247,11 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.05, 0.95, 4000)
     event = EventScores(scores, rng.random(4000) < scores)
-    side = SideRows(event)
-    evaluated = infer(side, side, Plan(n_resamples=2000)).find("ks_error").before
-    assert evaluated is not None
+    ks, kuiper = (uncertainty_of(key, event, 2000).reference for key in ("ks_error", "kuiper"))
     curves = cumulative_curves(event.scores, event.hits)
-    assert_allclose(evaluated.reference.upper, curves.ks_null_95, rtol=0.06)
-    assert_allclose(evaluated.reference.p_value, curves.ks_p_value, atol=0.05)
-    kuiper = infer(side, side, Plan(n_resamples=2000)).find("kuiper").before
-    assert kuiper is not None
-    assert_allclose(kuiper.reference.p_value, curves.kuiper_p_value, atol=0.06)
+    assert_allclose(ks.upper, curves.ks_null_95, rtol=0.06)
+    assert_allclose(ks.p_value, curves.ks_p_value, atol=0.05)
+    assert_allclose(kuiper.p_value, curves.kuiper_p_value, atol=0.06)
 
 
 # What is found --------------------------------------------------------------------------------
@@ -273,8 +260,7 @@ def test_the_ks_reference_is_the_brownian_limit() -> None:
 def test_every_measure_is_looked_into(result: Inference) -> None:
     assert [finding.key for finding in result.findings] == [measure.key for measure in METRICS]
     for finding in result.findings:
-        for evaluated in (finding.before, finding.after):
-            assert evaluated is not None
+        for evaluated in (before_of(finding), after_of(finding)):
             without = finding.key in TESTED_ONLY
             assert without == np.isnan(evaluated.interval.low)
             assert without or evaluated.interval.low <= evaluated.interval.high
@@ -300,10 +286,8 @@ def test_values_are_those_of_the_measures(result: Inference) -> None:
 
 def test_a_mended_model_is_marked_as_better(result: Inference) -> None:
     for key in ("ks_error", "ece", "kuiper", "kde_ece", "smooth_ece", "event_nll", "nll", "brier"):
-        finding = result.find(key)
-        assert finding.mark == "better", key
-        assert finding.change is not None
-        assert finding.change.high < 0
+        assert result.find(key).mark == "better", key
+        assert change_of(result.find(key)).high < 0
     for key in ("mean_gap", "calibration_intercept", "observed_expected_ratio"):
         assert result.find(key).mark == "better", key
     assert result.find("accuracy").mark == "no evidence"
@@ -312,8 +296,7 @@ def test_a_mended_model_is_marked_as_better(result: Inference) -> None:
 
 def test_a_calibrated_model_is_within_its_reference(result: Inference) -> None:
     for measure in METRICS:
-        evaluated = result.find(measure.key).after
-        assert evaluated is not None
+        evaluated = after_of(result.find(measure.key))
         # Of this draw Spiegelhalter's z is -3.2; over 200 draws its mean is -0.06, its spread 1.02.
         # Net overconfidence is 2.6 standard errors below 0; over 200 draws -0.01, its spread 1.07.
         unlucky = {"spiegelhalter_z", "net_overconfidence"}
@@ -324,7 +307,7 @@ def test_a_calibrated_model_is_within_its_reference(result: Inference) -> None:
 
 def test_the_seed_decides_everything() -> None:
     before, after = draw_side(np.random.default_rng(9), 120, 1.5)
-    plan = Plan(n_resamples=40, seed=3)
+    plan = plan_of("ks_error", "event_nll", "classwise_ece", "nll", n_resamples=40, seed=3)
     assert infer(before, after, plan) == infer(before, after, plan)
     assert infer(before, after, plan) != infer(before, after, replace(plan, seed=4))
 
@@ -332,11 +315,11 @@ def test_the_seed_decides_everything() -> None:
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int) -> None:
     before, after = draw_side(np.random.default_rng(13), 60, 1.5, n_classes)
-    every = infer(before, after, Plan(n_resamples=40))
+    every = infer(before, after, Plan(n_resamples=20))
     some = tuple(measure for measure in METRICS if measure.short)
-    few = infer(before, after, Plan(some, n_resamples=40))
+    few = infer(before, after, Plan(some, n_resamples=20))
     for measure in METRICS:
-        alone = repr(infer(before, after, Plan((measure,), n_resamples=40)).find(measure.key))
+        alone = repr(finding_of(measure.key, before, after, 20))
         assert alone == repr(every.find(measure.key)), measure.key
         if measure.short:
             assert alone == repr(few.find(measure.key)), measure.key
@@ -345,7 +328,7 @@ def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int
 def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
     before, after = draw_side(np.random.default_rng(14), 60, 1.5)
     mapped = SideRows(EventScores(np.sqrt(before.event.scores), before.event.hits))
-    plan = Plan(n_resamples=40)
+    plan = Plan(n_resamples=20)
     results = [infer(before, other, plan) for other in (before, after, mapped)]
     its = infer(after, after, plan)
     for measure in METRICS:
@@ -358,8 +341,8 @@ def test_what_is_found_of_a_side_does_not_depend_on_the_other() -> None:
 
 
 def test_without_a_calibrator_nothing_changes() -> None:
-    side, _ = draw_side(np.random.default_rng(10), 150, 1.0)
-    for finding in infer(side, side, Plan(n_resamples=30)).findings:
+    side, _ = draw_side(np.random.default_rng(10), 60, 1.0)
+    for finding in infer(side, side, Plan(n_resamples=20)).findings:
         assert finding.before == finding.after
         assert finding.change == Interval(0, 0)
         assert finding.mark in ("no evidence", None)
@@ -371,16 +354,15 @@ def test_what_passes_its_ideal_has_changed_and_is_not_called_unchanged() -> None
     hits = rng.random(2_000) < truth
     off = hits.mean() - truth.mean()  # what luck adds, so that both sides are 10 points off
     high, low, near = (SideRows(EventScores(truth + off + by, hits)) for by in (0.1, -0.1, -0.01))
-    finding = infer(high, low, Plan(n_resamples=200)).find("mean_gap")
-    assert finding.change is not None
-    assert finding.change.high < -0.19
+    finding = finding_of("mean_gap", high, low)
+    assert change_of(finding).high < -0.19
     assert finding.mark == "moved"
-    assert infer(high, near, Plan(n_resamples=200)).find("mean_gap").mark == "better"
+    assert finding_of("mean_gap", high, near).mark == "better"
 
 
 def test_what_has_no_class_table_is_not_comparable() -> None:
-    before, after = draw_side(np.random.default_rng(11), 150, 1.5)
-    evaluated = infer(before, SideRows(after.event), Plan(n_resamples=30))
+    before, after = draw_side(np.random.default_rng(11), 60, 1.5)
+    evaluated = infer(before, SideRows(after.event), Plan(n_resamples=20))
     for measure in METRICS:
         finding = evaluated.find(measure.key)
         if isinstance(measure, EventMeasure):
@@ -392,9 +374,9 @@ def test_what_has_no_class_table_is_not_comparable() -> None:
 
 
 def test_progress_rises_to_1_and_can_end_the_work() -> None:
-    before, after = draw_side(np.random.default_rng(12), 150, 1.5)
-    shares: list[float] = []
-    infer(before, after, Plan(n_resamples=30), progress=shares.append)
+    before, after = draw_side(np.random.default_rng(12), 60, 1.5)
+    plan, shares = Plan(n_resamples=20), list[float]()
+    infer(before, after, plan, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
@@ -402,14 +384,14 @@ def test_progress_rises_to_1_and_can_end_the_work() -> None:
         raise InterruptedError(share)
 
     with pytest.raises(InterruptedError):
-        infer(before, after, Plan(n_resamples=30), progress=stop)
+        infer(before, after, plan, progress=stop)
 
 
 @pytest.mark.parametrize("scores", [[0.5], [1.0, 1.0], [0.0, 1.0], [0.3, 0.3, 0.3, 0.9, 0.9]])
 @pytest.mark.parametrize("hit", [0, 1])
 def test_few_and_certain_rows_are_evaluated_too(scores: list[float], hit: int) -> None:
     side = SideRows(EventScores(scores, [hit] * len(scores)))
-    evaluated = infer(side, SideRows(side.event), Plan(n_resamples=30))
+    evaluated = infer(side, SideRows(side.event), Plan(n_resamples=20))
     assert len(evaluated.findings) == len(METRICS)
 
 
@@ -457,14 +439,9 @@ def test_marks() -> None:
 # Tails, power, many tests ---------------------------------------------------------------------
 
 
-def simulated_walks(drift: float) -> Floats:
-    rng = np.random.default_rng(13)
-    steps = rng.normal(size=(4000, 1500)) / math.sqrt(1500) + drift / 1500
-    return np.cumsum(steps, axis=1)
-
-
 def test_tails_of_brownian_motion_are_those_of_random_walks() -> None:
-    walks = simulated_walks(0.0)
+    steps = np.random.default_rng(13).normal(size=(4000, 1500)) / math.sqrt(1500)
+    walks = np.cumsum(steps, axis=1)
     ranges = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0)
     # Walks miss the extremes between two steps, by about 0.58 of a step at each end.
     step = 0.58 / math.sqrt(1500)
@@ -545,15 +522,12 @@ def test_tests_that_grow_with_the_rows_do_not_take_copies_for_rows(
     key: str, n_clusters: int, copies: int, rng: np.random.Generator
 ) -> None:
     who = np.repeat(np.arange(n_clusters), copies)
-    plan = Plan(tuple(one for one in METRICS if one.key == key), n_resamples=200)
     rejected = 0
     for _ in range(30):
         scores = rng.uniform(0.05, 0.95, n_clusters)
         hits = rng.random(n_clusters) < scores
-        rows = SideRows(with_design(EventScores(scores[who], hits[who]), clusters=who))
-        known = infer(rows, rows, plan).find(key).before
-        assert known is not None
-        rejected += known.reference.p_value < 0.05
+        rows = with_design(EventScores(scores[who], hits[who]), clusters=who)
+        rejected += uncertainty_of(key, rows).reference.p_value < 0.05
     assert rejected <= 6
 
 
@@ -607,23 +581,16 @@ def test_metrics_are_listed_once() -> None:
     assert metrics.METRICS is METRICS
 
 
-def two_class_side(seed: int, n_samples: int) -> SideRows:
-    """Rows of the simulations, whose scores are true."""
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(2, size=n_samples)
-    x = 2.0 * labels - 1 + rng.normal(size=n_samples)
-    return SideRows(EventScores(PERFECT.scores(x), labels))
-
-
 def test_noise_lifts_discrimination_and_its_interval_is_lowered_by_as_much() -> None:
-    plan = Plan(tuple(m for m in EVENT_MEASURES if m.key == "discrimination"), n_resamples=200)
-    evaluated = []
+    values, middles = np.empty((2, 40))
     for seed in range(40):
-        side = two_class_side(seed, 500)
-        evaluated.append(infer(side, side, plan).find("discrimination").before)
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(2, size=500)
+        x = 2.0 * labels - 1 + rng.normal(size=500)
+        result = uncertainty_of("discrimination", EventScores(PERFECT.scores(x), labels))
+        values[seed] = result.value
+        middles[seed] = (result.interval.low + result.interval.high) / 2
     truth = truths(PERFECT)["discrimination"]
-    values = np.array([one.value for one in evaluated if one is not None])
-    middles = np.array([(j.interval.low + j.interval.high) / 2 for j in evaluated if j is not None])
     error = values.std() / np.sqrt(values.size)
     assert values.mean() > truth + 3 * error
     assert abs(middles.mean() - truth) < 2 * error
@@ -636,7 +603,7 @@ def test_a_poor_calibrator_does_not_bring_down_the_interval_of_class_wise_errors
     given, true, poor = (softmax(stretch * logits) for stretch in (1.0, 0.5, 0.85))
     labels = drawn_labels(rng, true, 1)[0]
     side = SideRows(TopR(1).outcomes(given, labels), given, labels)
-    plan = Plan(tuple(measure for measure in METRICS if measure.key == key))
+    plan = plan_of(key, n_resamples=1000)
     result = evaluate_classes(rng, side, poor, plan)[key].interval
     distances = ClassBins.of(given, plan.options.n_bins).distances(true)
     truth = distances.mean() if key == "classwise_ece" else distances.max()
@@ -657,14 +624,12 @@ def test_a_reflected_interval_without_end_stays() -> None:
 
 
 def test_many_true_scores_are_not_called_miscalibrated_for_those_that_draws_join() -> None:
-    measures = tuple(one for one in METRICS if one.key == "miscalibration")
-    plan, p_values = Plan(measures, n_resamples=60), []
+    p_values = []
     for seed in range(3):  # all rows' isotonic fit is nearer to them than that of joined scores
         rng = np.random.default_rng(seed)
         scores = rng.beta(2, 5, 200_000)
-        side = SideRows(EventScores(scores, (rng.random(scores.size) < scores).astype(int)))
-        result = infer(side, side, plan).find("miscalibration").before
-        assert result is not None
+        rows = EventScores(scores, (rng.random(scores.size) < scores).astype(int))
+        result = uncertainty_of("miscalibration", rows, 60)
         p_values.append(result.reference.p_value)
         assert result.reference.central[0] < result.value < result.reference.central[1]
     assert min(p_values) > 0.1
@@ -678,12 +643,9 @@ def test_a_class_wise_error_is_followed_as_far_as_it_needs_whatever_else_is_aske
     table = rng.dirichlet(np.full(100, 0.3), n_rows)
     labels = np.minimum((table.cumsum(axis=1) < rng.random((n_rows, 1))).sum(axis=1), 99)
     side = SideRows(TopR(1).outcomes(table, labels), table, labels)
-    both = tuple(m for m in METRICS if m.key in {"classwise_ece", "max_classwise_ece"})
-    together = infer(side, side, Plan(both, n_resamples=60))
-    for measure in both:
-        alone = infer(side, side, Plan((measure,), n_resamples=60)).find(measure.key).before
-        result = together.find(measure.key).before
-        assert alone is not None
-        assert result is not None
+    keys = "classwise_ece", "max_classwise_ece"
+    together = infer(side, side, plan_of(*keys, n_resamples=60))
+    for key in keys:
+        alone, result = uncertainty_of(key, side, 60), before_of(together.find(key))
         assert alone.interval == result.interval
         assert alone.reference == result.reference

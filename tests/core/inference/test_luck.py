@@ -5,20 +5,21 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
-from calibcore.inference import Finding, Inference, Plan, SideRows, infer
+from calibcore.inference import Inference, Plan, SideRows, infer
 from calibcore.inference.draws import OrderedRows, draw_rows, other_labels
 from calibcore.inference.inversion import Usual
 from calibcore.metrics import METRICS, RowMeasure
 from calibcore.reliability import binomial_interval
 from calibcore.validation import Floats
+from tests.core.inference.uncertainty import (
+    after_of,
+    before_of,
+    change_of,
+    plan_of,
+    uncertainty_of,
+)
 
-KEYS = {measure.key for measure in METRICS}
 SHARES = {m.key for m in METRICS if isinstance(m, RowMeasure) and m.asks_for_order}
-
-
-def plan(keys: set[str], n_resamples: int = 200, seed: int = 0) -> Plan:
-    measures = tuple(measure for measure in METRICS if measure.key in keys)
-    return Plan(measures, n_resamples=n_resamples, seed=seed)
 
 
 def two_classes(scores: Floats, hits: Floats) -> SideRows:
@@ -32,38 +33,26 @@ def sure() -> Inference:
     """No miss among 60 rows; afterwards every score is 1."""
     scores = np.random.default_rng(0).uniform(0.95, 0.99, 60)
     hits = np.ones(60)
-    return infer(two_classes(scores, hits), two_classes(np.ones(60), hits), plan(KEYS))
+    return infer(two_classes(scores, hits), two_classes(np.ones(60), hits), Plan(n_resamples=200))
 
 
 def test_nothing_is_better_for_want_of_a_miss(sure: Inference) -> None:
     assert [one.key for one in sure.findings if one.mark == "better"] == []
     for key in ("event_nll", "nll", "event_brier", "brier"):
-        change = sure.find(key).change
-        assert change is not None
+        change = change_of(sure.find(key))
         assert change.low < 0 < change.high
 
 
 @pytest.mark.parametrize("key", sorted({"hit_rate"} | SHARES))
 def test_shares_have_wilson_s_interval(sure: Inference, key: str) -> None:
-    evaluated = sure.find(key).after
-    assert evaluated is not None
-    low, high = binomial_interval(60, 60)
-    assert_allclose([evaluated.interval.low, evaluated.interval.high], [low, high])
+    interval = after_of(sure.find(key)).interval
+    assert_allclose([interval.low, interval.high], binomial_interval(60, 60))
 
 
 def test_no_interval_leaves_out_its_value_or_the_range(sure: Inference) -> None:
-    for finding in sure.findings:
-        for evaluated in (finding.before, finding.after):
-            if evaluated is None or np.isnan(evaluated.interval.low):
-                continue
-            if finding.key in ("discrimination", "uncertainty"):
-                assert (
-                    0
-                    <= evaluated.interval.low
-                    <= evaluated.value
-                    <= evaluated.interval.high
-                    <= 0.25
-                )
+    for key in ("discrimination", "uncertainty"):
+        for one in (before_of(sure.find(key)), after_of(sure.find(key))):
+            assert 0 <= one.interval.low <= one.value <= one.interval.high <= 0.25
 
 
 def test_rows_that_turn_out_otherwise_are_as_likely_as_so_many_rows_leave_it() -> None:
@@ -96,12 +85,9 @@ def test_hard_decisions_have_an_interval_for_class_wise_errors() -> None:
         labels = rng.integers(2, size=200)
         table = np.eye(2)[np.where(rng.random(200) < 0.08, 1 - labels, labels)]
         side = SideRows(TopR(1).outcomes(table, labels), table, labels)
-        evaluated = (
-            infer(side, side, plan({"classwise_ece"}, 100, seed)).find("classwise_ece").before
-        )
-        assert evaluated is not None
-        assert evaluated.interval.high < 0.2
-        n_held += evaluated.interval.low <= 0.08 <= evaluated.interval.high
+        interval = uncertainty_of("classwise_ece", side, 100, seed).interval
+        assert interval.high < 0.2
+        n_held += interval.low <= 0.08 <= interval.high
     assert n_held >= 36
 
 
@@ -137,10 +123,8 @@ def test_the_widest_gap_of_few_rows_in_a_bin_is_not_known() -> None:
     n_held = 0
     for seed in range(40):
         event, _ = saturated(np.random.default_rng(seed), 300)
-        side = SideRows(event)
-        evaluated = infer(side, side, plan({"mce"}, 100, seed)).find("mce").before
-        assert evaluated is not None
-        n_held += evaluated.interval.low <= 0.088 <= evaluated.interval.high
+        interval = uncertainty_of("mce", event, 100, seed).interval
+        n_held += interval.low <= 0.088 <= interval.high
     assert n_held >= 36
 
 
@@ -148,15 +132,10 @@ def test_a_change_has_the_change_that_was_seen() -> None:
     for seed in range(5):
         event, truth = saturated(np.random.default_rng(seed), 300)
         after = SideRows(EventScores(truth, event.hits))
-        for one in infer(SideRows(event), after, plan({"ks_error", "ece", "kde_ece"}, 60)).findings:
-            check_change(one)
-
-
-def check_change(one: Finding) -> None:
-    assert one.before is not None
-    assert one.after is not None
-    assert one.change is not None
-    assert one.change.low <= one.after.value - one.before.value <= one.change.high
+        plan = plan_of("ks_error", "ece", "kde_ece", n_resamples=60)
+        for one in infer(SideRows(event), after, plan).findings:
+            change = change_of(one)
+            assert change.low <= after_of(one).value - before_of(one).value <= change.high
 
 
 def test_the_order_of_the_rows_changes_no_draw() -> None:
@@ -164,18 +143,15 @@ def test_the_order_of_the_rows_changes_no_draw() -> None:
     scores = rng.choice([0.2, 0.6, 0.9], 80)
     side = two_classes(scores, (rng.random(80) < scores).astype(float))
     after = two_classes(scores**1.5, side.event.hits.astype(float))
-    keys = {"event_nll", "nll", "auroc", "calibration_slope", "accuracy", "calibration_gain"}
-    result = infer(side, after, plan(keys))
+    plan = plan_of("event_nll", "nll", "auroc", "calibration_slope", "accuracy", "calibration_gain")
+    result = infer(side, after, plan)
     order = rng.permutation(80)
     moved = [
         two_classes(one.event.scores[order], one.event.hits[order].astype(float))
         for one in (side, after)
     ]
-    again = infer(moved[0], moved[1], plan(keys))
+    again = infer(moved[0], moved[1], plan)
     for one, other in zip(result.findings, again.findings, strict=True):
         assert one.mark == other.mark
-        assert one.change is not None
-        assert other.change is not None
-        assert_allclose(
-            [one.change.low, one.change.high], [other.change.low, other.change.high], atol=1e-12
-        )
+        mine, its = change_of(one), change_of(other)
+        assert_allclose([mine.low, mine.high], [its.low, its.high], atol=1e-12)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from calibcore import CalibrationInputError, LogitSet, OneClass, cumulative_curves
@@ -15,11 +14,7 @@ from calibcore.inference import ClassScreen, holm, multiple_testing, screen_clas
 from calibcore.metrics import ece
 from calibcore.metrics.binned import bin_sweep
 from tests import reference
-from tests.strategies import EventCase, LogitCase, event_data, logit_sets, seeded_events
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
+from tests.strategies import EventCase, Floats, Integers, LogitCase, event_data, logit_sets
 
 # Classes ------------------------------------------------------------------------------------
 
@@ -216,17 +211,6 @@ def test_a_sweep_is_one_error_after_another(case: EventCase, most: int) -> None:
     curves = cumulative_curves(case.scores, case.hits)
     assert result.ks_error == pytest.approx(curves.ks_error, abs=1e-15)
     assert (result.limit_equal_width >= 0).all()
-
-
-def test_a_sweep_is_the_slow_reference() -> None:
-    for case in seeded_events(8, 20):
-        scores, hits = case.scores.tolist(), case.hits.tolist()
-        result = bin_sweep(scores, hits, most=12)
-        for place, n_bins in enumerate(range(2, 13)):
-            wide = reference.ece(scores, hits, n_bins, "equal_width")
-            even = reference.ece(scores, hits, n_bins, "equal_mass")
-            assert result.equal_width[place] == pytest.approx(wide, abs=1e-12)
-            assert result.equal_mass[place] == pytest.approx(even, abs=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [60, 2_000])

@@ -10,8 +10,8 @@ from scipy.special import erfc
 
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import OffRange, off_ranges
+from tests.strategies import Floats
 
-Floats = NDArray[np.float64]
 Run = tuple[int, int]
 
 

@@ -14,9 +14,8 @@ from calibcore import CalibrationInputError, cumulative_curves
 from calibcore.cumulative import brownian_range_tail, brownian_tail
 from calibcore.inference import omnibus_test
 from calibcore.inference.omnibus import DEPARTURES, ORDER
-from tests.strategies import EventCase, event_data
+from tests.strategies import EventCase, Floats, event_data
 
-Floats = NDArray[np.float64]
 Hits = NDArray[np.bool_]
 
 

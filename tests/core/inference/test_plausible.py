@@ -12,6 +12,7 @@ from calibcore.probabilities import softmax
 from calibcore.reliability import binomial_interval
 from calibcore.tally import tally
 from calibcore.validation import Floats
+from tests.core.inference.uncertainty import before_of
 
 DISTANCES = tuple(m for m in METRICS if isinstance(m, EventMeasure) and m.is_distance)
 CLASSWISE = tuple(m for m in METRICS if m.key in ("classwise_ece", "max_classwise_ece"))
@@ -57,12 +58,11 @@ def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
     possible = scores.mean() - binomial_interval(100, 100)[0]
     side = SideRows(EventScores(scores if hit else 1 - scores, np.full(100, hit)))
     for one in infer(side, side, Plan(DISTANCES, n_resamples=60)).findings:
-        assert one.before is not None
         truth = squared(one.key, possible)
-        assert one.before.interval.low == 0
-        assert truth * 0.98 < one.before.interval.high
+        assert before_of(one).interval.low == 0
+        assert truth * 0.98 < before_of(one).interval.high
         if one.key != "nll_miscalibration":  # in nats, of which a certain miss costs hundreds
-            assert one.before.interval.high < 2 * possible
+            assert before_of(one).interval.high < 2 * possible
 
 
 @pytest.mark.long
@@ -72,9 +72,8 @@ def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
         hits = np.random.default_rng(seed).random(200) < 0.99
         side = SideRows(EventScores(np.full(200, 0.999), hits.astype(int)))
         for one in infer(side, side, Plan(DISTANCES, n_resamples=60, seed=seed)).findings:
-            assert one.before is not None
             truth = squared(one.key, 0.009)
-            n_held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
+            n_held[one.key] += before_of(one).interval.low <= truth <= before_of(one).interval.high
     assert min(n_held.values()) >= 37
 
 
@@ -106,8 +105,7 @@ def test_class_wise_errors_are_held_where_few_misses_are_seen(
         logits[np.arange(n_rows), rng.integers(n_classes, size=n_rows)] += away
         result, errors = class_wise(logits, stretch, seed + 1000)
         for one, truth in zip(result.findings, (errors.mean(), errors.max()), strict=True):
-            assert one.before is not None
-            n_held[one.key] += one.before.interval.low <= truth <= one.before.interval.high
+            n_held[one.key] += before_of(one).interval.low <= truth <= before_of(one).interval.high
     assert min(n_held.values()) >= 55
 
 
@@ -119,6 +117,5 @@ def test_without_a_miss_class_wise_errors_reach_what_is_possible(*, certain: boo
     # Of each class, a quarter of the rows miss that share, and the others have as many more hits.
     possible = (text.max(axis=1).mean() - binomial_interval(400, 400)[0]) / 2
     for one in infer(side, side, Plan(CLASSWISE, n_resamples=60)).findings:
-        assert one.before is not None
-        assert one.before.interval.low == 0
-        assert possible * 0.99 < one.before.interval.high < 3 * possible
+        assert before_of(one).interval.low == 0
+        assert possible * 0.99 < before_of(one).interval.high < 3 * possible

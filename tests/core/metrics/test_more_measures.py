@@ -1,6 +1,5 @@
 import math
 from itertools import pairwise, product
-from random import Random
 from typing import Literal
 
 import numpy as np
@@ -11,8 +10,6 @@ from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, metrics
 from calibcore.binning import BinTable
-from calibcore.calibrators.score_maps.platt import PlattScaling
-from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
 from calibcore.metrics.regression import calibration_intercept_of
 from calibcore.metrics.sweep import MOST_MONOTONE_BINS, monotone_bins
@@ -105,8 +102,8 @@ def check_each_class(table: list[list[float]], labels: list[int], n_bins: int) -
     assert metrics.max_classwise_ks(table, labels) == close(max(errors))
 
 
-def test_class_measures_agree_with_the_loops_on_300_cases() -> None:
-    for number, one in enumerate(seeded_logit_sets(34, 300)):
+def test_class_measures_agree_with_the_loops() -> None:
+    for number, one in enumerate(seeded_logit_sets(34, 150)):
         probabilities = softmax(one.logits)
         table, labels, after = probabilities.tolist(), one.labels.tolist(), probabilities[:, ::-1]
         n_bins = (1, 4, 15)[number % 3]
@@ -123,101 +120,8 @@ def test_class_measures_agree_with_the_loops_on_300_cases() -> None:
         assert metrics.changed_decisions(probabilities, after) == changed
 
 
-# What may change nothing --------------------------------------------------------------------------
-
-
-@given(logit_sets(), st.randoms(use_true_random=False))
-def test_the_names_of_the_classes_change_nothing(one: LogitCase, random: Random) -> None:
-    probabilities = softmax(one.logits)
-    place = list(range(probabilities.shape[1]))
-    random.shuffle(place)
-    moved = np.empty_like(probabilities)
-    moved[:, place] = probabilities
-    labels = np.array(place)[one.labels]
-    errors = metrics.classwise_errors(probabilities, one.labels)
-    assert_allclose(metrics.classwise_errors(moved, labels)[place], errors, atol=1e-14)
-    assert metrics.max_classwise_ece(moved, labels) == close(errors.max())
-
-
 # sixty-fourths, so that 1 - s is exact and no bin edge cuts a tie
-exact = st.lists(st.tuples(st.integers(1, 63), st.integers(0, 1)), min_size=1, max_size=40)
-
-
-@given(exact)
-def test_the_opposite_event_is_as_well_calibrated(rows: list[tuple[int, int]]) -> None:
-    scores, hits = np.array([s / 64 for s, _ in rows]), np.array([h for _, h in rows])
-    one, other = EventCase(scores, hits), EventCase(1 - scores, 1 - hits)
-    assert metrics.auroc(*other) == close(metrics.auroc(*one))
-    assert metrics.mean_gap(*other) == close(-metrics.mean_gap(*one))
-    assert metrics.calibration_intercept(*other) == pytest.approx(
-        -metrics.calibration_intercept(*one), abs=1e-8
-    )
-    slope = metrics.calibration_slope(*one)
-    assert metrics.calibration_slope(*other) == pytest.approx(
-        slope, rel=1e-7, abs=1e-8, nan_ok=True
-    )
-    first, second = metrics.corp(*one), metrics.corp(*other)
-    assert first.miscalibration == pytest.approx(second.miscalibration, abs=1e-15)
-    assert first.discrimination == pytest.approx(second.discrimination, abs=1e-15)
-
-
-@given(event_data())
-def test_the_parts_add_up_to_the_brier_score(one: EventCase) -> None:
-    parts = metrics.corp(*one)
-    whole = parts.miscalibration - parts.discrimination + parts.uncertainty
-    assert whole == pytest.approx(metrics.event_brier(*one), abs=2e-15)
-    assert parts.miscalibration >= 0
-    assert parts.discrimination >= 0
-
-
-@given(event_data())
-def test_calibrated_scores_have_no_miscalibration(one: EventCase) -> None:
-    steps = reference.isotonic(one.scores.tolist(), one.hits.tolist())
-    mapped = np.array([float(steps[score]) for score in one.scores])
-    before, after = metrics.corp(*one), metrics.corp(mapped, one.hits)
-    assert after.miscalibration == pytest.approx(0, abs=1e-15)
-    assert after.discrimination == pytest.approx(before.discrimination, abs=1e-15)
-
-
-@given(event_data())
-def test_a_shift_and_a_slope_undo_themselves(one: EventCase) -> None:
-    scores = np.clip(one.scores, 1e-3, 1 - 1e-3)
-    odds = np.log(scores) - np.log1p(-scores)
-    hits, slope = one.hits, metrics.calibration_slope(scores, one.hits)
-    shift = metrics.calibration_intercept(scores, hits)
-    if math.isfinite(shift) and abs(shift) < 20:
-        shifted = 1 / (1 + np.exp(-odds - shift))
-        assert metrics.calibration_intercept(shifted, hits) == pytest.approx(0, abs=1e-6)
-        assert metrics.mean_gap(shifted, hits) == pytest.approx(0, abs=1e-9)
-    if math.isfinite(slope):
-        fitted = PlattScaling().fit(scores, hits)
-        assert slope == pytest.approx(fitted.slope, rel=1e-5, abs=1e-5)
-
-
 # Conventions --------------------------------------------------------------------------------------
-
-
-@given(event_data())
-def test_one_bin_gives_the_overall_gap(one: EventCase) -> None:
-    overall = abs(metrics.mean_gap(*one))
-    rate = metrics.hit_rate(*one)
-    if len(one.hits) > 1:
-        chance = rate * (1 - rate) / (len(one.hits) - 1)
-        expected = math.sqrt(max(0.0, overall**2 - chance))
-        assert metrics.debiased_ece(*one, n_bins=1) == rooted(expected)
-    if monotone_bins(tally(*one)) == 1:
-        assert metrics.sweep_ece(*one) == pytest.approx(overall, abs=1e-14)
-
-
-@given(event_data(), st.integers(1, 30), st.sampled_from(KINDS))
-def test_debiasing_never_adds(one: EventCase, n_bins: int, binning: Binning) -> None:
-    biased = metrics.ece(*one, n_bins=n_bins, binning=binning, norm=2)
-    assert metrics.debiased_ece(*one, n_bins=n_bins, binning=binning) <= biased + 1e-12
-
-
-def test_bins_of_one_row_add_nothing_to_the_debiased_error() -> None:
-    assert metrics.debiased_ece([0.1, 0.9], [1, 0], n_bins=2) == 0.0
-    assert metrics.debiased_ece([0.1], [1]) == 0.0
 
 
 @pytest.mark.parametrize(("n_rows", "moved"), [(507, 0.008), (1_007, 0.003), (5_007, 0.0008)])
@@ -235,19 +139,6 @@ def test_where_a_surplus_of_rows_goes_moves_the_debiased_error(n_rows: int, move
         other = math.sqrt(max(excess, 0.0))
         results.append(abs(metrics.debiased_ece(scores, hits.astype(int)) - other))
     assert moved / 2 < float(np.mean(results)) < 2 * moved
-
-
-def test_one_row_has_what_one_row_can_have() -> None:
-    assert metrics.sweep_ece([0.25], [1]) == 0.75
-    assert metrics.corp([0.25], [1]) == metrics.Decomposition(0.5625, 0.0, 0.0)
-    assert math.isnan(metrics.auroc([0.25], [1]))
-    assert math.isnan(metrics.calibration_slope([0.25], [1]))
-    assert metrics.calibration_intercept([0.25], [0]) == -math.inf
-
-
-def test_scores_of_0_alone_expect_nothing() -> None:
-    assert math.isnan(metrics.observed_expected_ratio([0.0, 0.0], [0, 0]))
-    assert metrics.observed_expected_ratio([0.0, 0.0], [0, 1]) == math.inf
 
 
 def test_certain_scores_have_the_log_odds_of_a_score_two_to_minus_52_away() -> None:
@@ -308,16 +199,6 @@ def test_another_norm_is_refused() -> None:
 
 
 @given(logit_sets())
-def test_gain_is_the_fall_of_the_brier_score(one: LogitCase) -> None:
-    before = softmax(one.logits)
-    after = np.full_like(before, 1 / before.shape[1])
-    expected = metrics.brier(before, one.labels) - metrics.brier(after, one.labels)
-    assert metrics.calibration_gain(before, after, one.labels) == expected
-    assert metrics.calibration_gain(after, before, one.labels) == -expected
-    assert metrics.calibration_gain(before, before, one.labels) == 0
-
-
-@given(logit_sets())
 def test_gain_is_that_of_the_loops(one: LogitCase) -> None:
     before, after = softmax(one.logits), softmax(0.5 * one.logits[:, ::-1])
     expected = reference.calibration_gain(before.tolist(), after.tolist(), one.labels.tolist())
@@ -348,18 +229,6 @@ def test_gain_is_the_fall_of_the_calibration_error_where_no_rows_are_joined(seed
 def test_gain_bounds_that_fall_from_below_where_decisions_change(seed: int) -> None:
     fall, gain = fall_and_gain([ROWS[2], ROWS[1], ROWS[2], ROWS[1]], seed)
     assert gain <= fall + 1e-12
-
-
-@given(logit_sets())
-def test_top_r_accuracy_is_the_frequency_of_the_event(one: LogitCase) -> None:
-    probabilities = softmax(one.logits)
-    n_classes = probabilities.shape[1]
-    results = [metrics.top_r_accuracy(probabilities, one.labels, r + 1) for r in range(n_classes)]
-    for r, share in enumerate(results, start=1):
-        assert share == close(WithinTopR(r).outcomes(probabilities, one.labels).hits.mean())
-    assert results[0] == metrics.accuracy(probabilities, one.labels)
-    assert results[-1] == 1.0
-    assert results == sorted(results)
 
 
 def test_tables_of_unlike_shape_are_refused() -> None:

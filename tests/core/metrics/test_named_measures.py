@@ -9,18 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, EventScores, metrics
 from calibcore.inference import Plan, SideRows, infer
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.metrics.loess import MOST, ici_of, local_weights
 from calibcore.probabilities import softmax
-from calibcore.tally import Tally, tally
+from calibcore.tally import tally
 from tests import reference as loops
 from tests import reference_measures as reference
-from tests.core.test_peers import each_sample
-from tests.peers.cases import case
+from tests.core.inference.uncertainty import before_of, uncertainty_of
 from tests.strategies import EventCase, event_data, seeded_logit_sets
 
 
@@ -98,15 +96,6 @@ def test_spiegelhalter_by_hand() -> None:
     assert result.p_value == close(math.erfc(0.25 / math.sqrt(2)))
 
 
-def test_spiegelhalter_is_the_brier_score_less_its_expectation() -> None:
-    rng = np.random.default_rng(1)
-    scores = rng.random(50)
-    hits = (rng.random(50) < scores).astype(int)
-    variance = float(np.sum((1 - 2 * scores) ** 2 * scores * (1 - scores)))
-    off = 50 * metrics.event_brier(scores, hits) - float(np.sum(scores * (1 - scores)))
-    assert metrics.spiegelhalter_z(scores, hits) == close(off / math.sqrt(variance))
-
-
 def test_scores_that_decide_the_brier_score_have_no_z() -> None:
     assert math.isnan(metrics.spiegelhalter_z([0.0, 0.5, 1.0], [0, 1, 1]))
     assert math.isnan(metrics.spiegelhalter_test([0.5], [1]).p_value)
@@ -123,12 +112,6 @@ def test_hosmer_lemeshow_by_hand() -> None:
     )
     with pytest.raises(CalibrationInputError, match="fitted"):
         metrics.hosmer_lemeshow_test([0.2], [1], fitted=-1)
-
-
-def test_averaged_two_bin_by_hand() -> None:
-    # One row at s: below s all is above the cut, so (s - h)^2 s; above it (s - h)^2 (1 - s).
-    for score, hit in product((0.0, 0.25, 1.0), (0, 1)):
-        assert metrics.averaged_two_bin([score], [hit]) == close((score - hit) ** 2)
 
 
 def test_averaged_two_bin_of_true_probabilities_is_their_variance_on_average() -> None:
@@ -161,36 +144,7 @@ def test_a_top_label_error_that_cancels_in_the_ece() -> None:
     assert metrics.top_label_ece(table, labels) == 0.25
 
 
-def test_skill_of_the_base_rate_is_0_and_of_certainty_1() -> None:
-    assert metrics.brier_skill([0.25] * 4, [0, 0, 0, 1]) == close(0.0)
-    assert metrics.nll_skill([0.25] * 4, [0, 0, 0, 1]) == close(0.0)
-    assert metrics.brier_skill([0.0, 1.0], [0, 1]) == 1.0
-    assert metrics.nll_skill([0.0, 1.0], [0, 1]) == close(1.0)
-    assert metrics.brier_skill([0.5, 0.5], [1, 1]) == -math.inf
-    assert math.isnan(metrics.brier_skill([1.0, 1.0], [1, 1]))
-
-
 # What must hold -----------------------------------------------------------------------------------
-
-
-@given(event_data())
-def test_the_parts_add_up_to_the_log_loss(one: EventCase) -> None:
-    parts = metrics.corp_nll(*one)
-    whole = parts.miscalibration - parts.discrimination + parts.uncertainty
-    assert whole == pytest.approx(metrics.event_nll(*one), rel=1e-12, abs=1e-12)
-    assert parts.miscalibration >= 0
-    assert parts.discrimination >= 0
-
-
-@given(event_data())
-def test_skill_is_what_the_parts_leave(one: EventCase) -> None:
-    for parts, skill in (
-        (metrics.corp(*one), metrics.brier_skill(*one)),
-        (metrics.corp_nll(*one), metrics.nll_skill(*one)),
-    ):
-        if parts.uncertainty > 1e-6:
-            left = (parts.discrimination - parts.miscalibration) / parts.uncertainty
-            assert skill == pytest.approx(left, rel=1e-9, abs=1e-9)
 
 
 def test_a_rounded_score_costs_what_its_rest_says() -> None:
@@ -199,14 +153,6 @@ def test_a_rounded_score_costs_what_its_rest_says() -> None:
     parts = metrics.corp_nll(scores, hits, rest)
     assert parts.miscalibration - parts.discrimination + parts.uncertainty == close(whole)
     assert metrics.nll_skill(scores, hits, rest) == close(1 - whole / parts.uncertainty)
-
-
-@given(sixty_fourths)
-def test_a_loess_curve_keeps_a_straight_line(one: EventCase) -> None:
-    counted = tally(*one)
-    weights = local_weights(counted.scores, counted.counts)
-    line = 0.25 + counted.scores / 2
-    assert_allclose(weights @ (counted.counts * line), line, atol=1e-8)
 
 
 def test_joining_scores_hardly_moves_the_index() -> None:
@@ -224,16 +170,6 @@ def test_joining_scores_hardly_moves_the_index() -> None:
         assert float(ici_of(counted, rough=True)) == pytest.approx(float(gaps.mean()), abs=5e-4)
 
 
-def test_drawn_labels_share_the_weights_of_the_curve() -> None:
-    rng = np.random.default_rng(6)
-    scores = rng.random(40)
-    counted = tally(scores, scores > 0.5)
-    many = Tally(counted.scores, counted.counts, (rng.random((5, 40)) < 0.4).astype(float), 40)
-    for number, result in enumerate(ici_of(many)):
-        one = Tally(counted.scores, counted.counts, many.hits[number], 40)
-        assert result == close(float(ici_of(one)))
-
-
 # What is known of them ----------------------------------------------------------------------------
 
 
@@ -244,10 +180,9 @@ def test_a_test_has_a_p_value_and_no_interval() -> None:
     measures = tuple(one for one in METRICS if one.group == "test")
     results = infer(SideRows(event), SideRows(event), Plan(measures, n_resamples=200)).findings
     assert [one.key for one in results] == ["spiegelhalter_z", "hosmer_lemeshow"]
-    for one in results:
-        assert one.before is not None
-        assert math.isnan(one.before.interval.low)
-        assert one.before.reference.p_value < 1e-4  # of its law: fewer are drawn
+    for one in map(before_of, results):
+        assert math.isnan(one.interval.low)
+        assert one.reference.p_value < 1e-4  # of its law: fewer are drawn
 
 
 def test_a_z_of_0_does_not_show_calibration() -> None:
@@ -270,9 +205,8 @@ def test_drawn_tests_have_the_p_values_of_their_laws() -> None:
     z = metrics.spiegelhalter_test(event.scores, event.hits)
     groups = metrics.hosmer_lemeshow_test(event.scores, event.hits)
     for key, p_value in (("spiegelhalter_z", z.p_value), ("hosmer_lemeshow", groups.p_value)):
-        before = result.find(key).before
-        assert before is not None
-        assert before.reference.p_value == pytest.approx(p_value, abs=0.035)
+        known = before_of(result.find(key)).reference
+        assert known.p_value == pytest.approx(p_value, abs=0.035)
 
 
 def test_resamples_keep_what_rounded_misses_are_spared() -> None:
@@ -280,18 +214,6 @@ def test_resamples_keep_what_rounded_misses_are_spared() -> None:
     scores = np.concatenate([rng.random(60), np.ones(40)])
     rest = np.concatenate([1 - scores[:60], np.full(40, 1e-18)])
     hits = np.concatenate([rng.random(60) < scores[:60], rng.random(40) < 0.9]).astype(np.int64)
-    event = EventScores(scores, hits, rest)
-    skill = tuple(one for one in METRICS if one.key == "nll_skill")
-    result = infer(SideRows(event), SideRows(event), Plan(skill, n_resamples=400)).findings[0]
-    assert result.before is not None
-    low, high = result.before.interval.low, result.before.interval.high
-    assert low < result.before.value < high
-    assert low > 1 - (result.before.value - 1) * -4  # a miss costs 41 nats, not 708
-
-
-@each_sample
-def test_on_samples_the_parts_add_up(sample: str) -> None:
-    event = case(sample).test_events
-    parts = metrics.corp_nll(event.scores, event.hits, event.rest)
-    whole = metrics.event_nll(event.scores, event.hits, event.rest)
-    assert parts.miscalibration - parts.discrimination + parts.uncertainty == close(whole)
+    result = uncertainty_of("nll_skill", EventScores(scores, hits, rest), 400)
+    assert result.interval.low < result.value < result.interval.high
+    assert result.interval.low > 1 - (result.value - 1) * -4  # a miss costs 41 nats, not 708

@@ -1,20 +1,18 @@
 """MMCE and SKCE, with its test, beside slow loops over pairs and all labels that rows can have."""
 
 import math
-import tracemalloc
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 
 from calibcore import OneClass, metrics
 from calibcore.errors import CalibrationInputError
-from calibcore.inference import Plan, SideRows, infer
+from calibcore.inference import SideRows
 from calibcore.inference.classwise import drawn_labels
-from calibcore.metrics import METRICS, KernelTest
+from calibcore.metrics import KernelTest
 from calibcore.metrics.pairwise import (
     WIDTH,
     event_skce_of,
@@ -25,6 +23,8 @@ from calibcore.metrics.pairwise import (
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference_pairs as reference
+from tests.core.inference.uncertainty import uncertainty_of
+from tests.memory import peak_of
 from tests.strategies import EventCase, LogitCase, event_data, logit_sets
 
 HALF = [[0.5, 0.5], [0.5, 0.5]]
@@ -37,17 +37,6 @@ def close(value: float) -> object:
 # By hand ----------------------------------------------------------------------------------------
 
 
-def test_two_rows_by_hand() -> None:
-    scores, hits, kernel = [0.25, 0.75], [1, 0], math.exp(-0.5 / 0.4)
-    # gaps -0.75 and 0.75: (2 * 0.5625 - 2 * 0.5625 k) / 4, and 2 * -0.5625 k of the one pair
-    assert metrics.mmce(scores, hits) == close(math.sqrt(0.5625 * (1 - kernel) / 2))
-    assert metrics.event_skce(scores, hits) == close(-1.125 * kernel)
-    result = metrics.event_skce_test(scores, hits)
-    # 2 k of a product of two hits, of variance 3 / 16 each
-    assert result.deviation == close(2 * kernel * 3 / 16)
-    assert result.mean == close(2 * 3 / 16)
-
-
 def test_three_rows_of_three_classes_by_hand() -> None:
     table = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]
     # distances 1, 1/2, 1/2; residuals (0,0,0), (1,-1,0), (-0.5,-0.5,1): products 0, 0, 0
@@ -56,12 +45,6 @@ def test_three_rows_of_three_classes_by_hand() -> None:
     expected = (math.exp(-2) + 2 * 1.5 * math.exp(-1)) / 3
     assert metrics.skce(table, [2, 2, 2]) == close(expected)
     assert metrics.skce_test(table, [2, 2, 2]).width == 0.5
-
-
-def test_a_constant_gap_is_its_size() -> None:
-    scores, hits = [0.75] * 40, [1] * 20 + [0] * 20
-    assert metrics.mmce(scores, hits) == close(0.25)
-    assert metrics.event_skce(scores, hits) < 2 * 0.25**2  # less what rows with themselves add
 
 
 @pytest.mark.parametrize("width", [0.0, 0.001, -1.0, math.nan])
@@ -130,21 +113,6 @@ def test_two_classes_are_the_event(rng: np.random.Generator) -> None:
         assert getattr(one, field) == close(getattr(both, field))
 
 
-def test_resamples_are_measured_at_once(rng: np.random.Generator) -> None:
-    scores = np.sort(rng.random(30))
-    counts = rng.integers(0, 4, (7, 30)).astype(float)
-    counts[:, 0] += 60 - counts.sum(axis=1)
-    hits = np.floor(counts * rng.random((7, 30)))
-    both, unbiased = (f(Tally(scores, counts, hits, 60)) for f in (mmce_of, event_skce_of))
-    for k in range(7):
-        rows = np.repeat(scores, counts[k].astype(int))
-        own = np.concatenate(
-            [np.arange(c) < h for c, h in zip(counts[k], hits[k], strict=True)]
-        ).astype(int)
-        assert both[k] == close(metrics.mmce(rows, own))
-        assert unbiased[k] == close(metrics.event_skce(rows, own))
-
-
 def test_the_truth_is_what_many_rows_show(rng: np.random.Generator) -> None:
     scores = rng.random(200_000)
     frequency = scores**2
@@ -176,17 +144,6 @@ def test_p_values_of_all_classes_are_even_too(rng: np.random.Generator) -> None:
         assert np.mean(np.array(p_values) < level) == pytest.approx(level, abs=error)
 
 
-def test_the_law_is_that_of_drawn_labels(rng: np.random.Generator) -> None:
-    scores = rng.random(200)
-    result = metrics.event_skce_test(scores, [0] * 200)
-    hits = (rng.random((4_000, 200)) < np.sort(scores)).astype(float)
-    drawn = event_skce_of(Tally(np.sort(scores), np.ones(200), hits, 200))
-    assert drawn.mean() == pytest.approx(0, abs=4 * result.deviation / math.sqrt(4_000))
-    assert drawn.std() == pytest.approx(result.deviation, rel=0.1)
-    limits = result.null_quantiles(0.05, 0.5, 0.95)
-    assert_allclose(limits, np.quantile(drawn, [0.05, 0.5, 0.95]), atol=0.2 * result.deviation)
-
-
 def test_faults_are_found_that_no_class_shows(rng: np.random.Generator) -> None:
     """Each class is right on average at each of its probabilities, and no row is right."""
     table = np.tile([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], (400, 1))
@@ -210,11 +167,7 @@ def test_the_list_has_the_test_too(rng: np.random.Generator) -> None:
     labels = (rng.random(400) < scores**1.3).astype(int)
     event = OneClass(1).outcomes(table, labels)
     side = SideRows(event, table, labels)
-    measures = tuple(m for m in METRICS if m.key in ("event_skce", "skce"))
-    result = infer(side, side, Plan(measures, n_resamples=2_000))
-    one, whole = (result.find(key).before for key in ("event_skce", "skce"))
-    assert one is not None
-    assert whole is not None
+    one, whole = (uncertainty_of(key, side, 2_000) for key in ("event_skce", "skce"))
     own = metrics.event_skce_test(event.scores, event.hits)
     assert one.reference.p_value == pytest.approx(own.p_value, abs=0.015)
     assert one.reference.upper == pytest.approx(own.null_quantiles(0.95)[0], rel=0.15)
@@ -261,19 +214,15 @@ def test_the_order_of_rows_does_not_count(case: LogitCase, random: Random) -> No
         )
 
 
-def test_memory_is_bounded(rng: np.random.Generator) -> None:
+def test_memory_is_bounded(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 20,000 rows all pairs would take 3.2 GB."""
     scores = rng.random(20_000)
     table = np.column_stack([1 - scores, scores])
     labels = rng.integers(0, 2, 20_000)
-    tracemalloc.start()
-    try:
-        metrics.mmce(scores, labels)
-        metrics.event_skce_test(scores, labels)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("calibcore.metrics.pairwise._WORK", 10_000_000)
-            metrics.skce_test(table, labels)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 16 * 2**20
+    monkeypatch.setattr("calibcore.metrics.pairwise._WORK", 10_000_000)
+    for run in (
+        lambda: metrics.mmce(scores, labels),
+        lambda: metrics.event_skce_test(scores, labels),
+        lambda: metrics.skce_test(table, labels),
+    ):
+        assert peak_of(run) < 16 * 2**20

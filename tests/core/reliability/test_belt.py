@@ -36,7 +36,7 @@ def draw_rows(curve: int, n_rows: int = 400) -> tuple[Floats, Hits]:
 
 @pytest.mark.parametrize("curve", first_and_long(range(4)))
 def test_beside_slow_fits(curve: int) -> None:
-    scores, hits = draw_rows(curve, 90)
+    scores, hits = draw_rows(curve, 70)
     result = calibration_belt(scores, hits)
     listed = scores.tolist(), hits.tolist()
     values, _ = slow.chosen(*listed)

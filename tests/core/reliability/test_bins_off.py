@@ -34,15 +34,6 @@ def test_a_bin_with_one_row_in_a_hundred_counts() -> None:
     assert result.off[[0, -1]].tolist() == [-1, -1]
 
 
-def test_true_scores_leave_about_one_bin_in_twenty_off() -> None:
-    rng = np.random.default_rng(5)
-    shares = []
-    for _ in range(200):
-        scores = rng.random(2000)
-        shares.append(np.mean(binned_reliability(scores, rng.random(2000) < scores).off != 0))
-    assert 0.03 < np.mean(shares) < 0.07
-
-
 def test_one_class_of_several_is_that_class_alone() -> None:
     rng = np.random.default_rng(2)
     table = rng.dirichlet(np.ones(4), 500)

@@ -51,7 +51,7 @@ def test_the_band_is_no_wider_than_the_curve_can_stray() -> None:
 def test_where_misses_are_rare_the_band_is_left_where_the_p_value_is_small() -> None:
     rng = np.random.default_rng(4)
     sides = set()
-    for expected in np.linspace(0.05, 4, 40):
+    for expected in np.linspace(0.05, 4, 20):
         scores = 1 - expected / 200 * rng.uniform(0.5, 1.5, 200)
         for n_missed in range(int(expected), int(expected) + 6):
             curves = cumulative_curves(scores, np.arange(200) >= n_missed)
