@@ -3,22 +3,13 @@
 import io
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dashboard.readers import FileError, limits, read
 from dashboard.readers.worker import parse_apart
-from tests.readers.files import GOOD, LABELS, LOGITS, N, npz
-
-
-def parquet(columns: dict[str, Any]) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
+from tests.readers.files import GOOD, LABELS, LOGITS, N, npz, parquet
 
 
 def zipped(members: dict[str, bytes]) -> bytes:

@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import smallest_gap_shown
 from dashboard.readers import Upload, read
 from dashboard.readers.meaning import repeated
 from dashboard.readers.meaning.repeated import shared_rows
 from dashboard.samples import samples
-from tests.readers.files import Array, headed, npz
+from tests.readers.files import Array, headed, logit_set, npz
 
 N, K = 1200, 3
 
@@ -154,11 +153,9 @@ def test_labels_from_one_without_the_last_class() -> None:
     logits = np.column_stack([LOGITS, np.full(N, -9.0)])
     for upload in (one(logits, LABELS + 1), one(logits, LABELS + 1, first_label=1)):
         assert upload.repairs[0].startswith("Labels counted from 1 to 4 were shifted")
-        assert isinstance(upload.rows, LogitSet)
-        np.testing.assert_array_equal(upload.rows.labels, LABELS)
+        np.testing.assert_array_equal(logit_set(upload.rows).labels, LABELS)
     absent = LABELS > 0
-    rows = one(LOGITS[absent], LABELS[absent]).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(one(LOGITS[absent], LABELS[absent]).rows)
     np.testing.assert_array_equal(rows.labels, LABELS[absent])
 
 

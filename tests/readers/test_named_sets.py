@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.refusal import Question
-from tests.readers.files import HEADER, LABELS, LOGITS, NN, PROBABILITIES, N, csv_of, npz
-from tests.readers.test_parquet import parquet
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LOGITS,
+    NN,
+    PROBABILITIES,
+    N,
+    csv_of,
+    logit_set,
+    npz,
+    parquet,
+    same,
+    same_hits,
+)
 from tests.readers.test_xlsx import of_rows
 
 HITS = (PROBABILITIES.argmax(axis=1) == LABELS).astype(int)
@@ -36,9 +48,7 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
     for rows, texts in ((upload.calibration, calibration), (upload.test, test)):
         chosen = [k for k in range(N) if sets[k] in texts]
         assert chosen
-        assert isinstance(rows, LogitSet)
-        np.testing.assert_array_equal(rows.logits, LOGITS[chosen])
-        np.testing.assert_array_equal(rows.labels, LABELS[chosen])
+        same(rows, LOGITS[chosen], LABELS[chosen])
 
 
 @pytest.mark.parametrize(
@@ -161,8 +171,7 @@ def test_sets_in_which_the_scores_differ_are_no_outcome() -> None:
 def test_the_user_may_leave_out_rows_that_a_flag_calls_training() -> None:
     sets = spread(("0", "1"))
     upload = read("a.csv", table(sets, "is_train"), roles=(("is_train", "set"),))
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == "0" for of in sets]])
+    np.testing.assert_array_equal(logit_set(upload.rows).logits, LOGITS[[of == "0" for of in sets]])
 
 
 def test_the_user_may_leave_rows_of_neither_set_out() -> None:
@@ -182,9 +191,7 @@ def test_top_scores_and_predictions_are_parted_too() -> None:
     upload = read("a.csv", "\n".join(["confidence,correct,split", *lines]).encode())
     for rows, text in ((upload.calibration, "val"), (upload.test, "test")):
         chosen = [k for k in range(N) if sets[k] == text]
-        assert isinstance(rows, EventScores)
-        np.testing.assert_array_equal(rows.scores, TOP[chosen])
-        np.testing.assert_array_equal(rows.hits, HITS[chosen])
+        same_hits(rows, TOP[chosen], HITS[chosen])
 
 
 def test_of_two_columns_of_sets_the_one_that_is_called_so_is_followed() -> None:

@@ -5,9 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
-from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import GOOD, HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npz
+from dashboard.readers import FileError, Question, read
+from tests.readers.files import (
+    GOOD,
+    HEADER,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    N,
+    csv_of,
+    logit_set,
+    npz,
+)
 
 OTHER = (LABELS + 1) % 4
 RNG = np.random.default_rng(3)
@@ -22,11 +31,6 @@ def table(**columns: Any) -> bytes:
         for line, *extra in zip(lines[1:], *columns.values(), strict=True)
     ]
     return "\n".join([",".join([lines[0], *columns]), *rows]).encode()
-
-
-def logit_set(upload: Upload) -> LogitSet:
-    assert isinstance(upload.rows, LogitSet)
-    return upload.rows
 
 
 @pytest.mark.parametrize("name", ["target", "odd", "pred_label"])
@@ -48,8 +52,7 @@ def test_another_array_is_the_outcome() -> None:
         test_odd=LABELS,
     )  # fmt: skip
     upload = read("a.npz", both, roles=(("odd", "outcome"),))
-    assert isinstance(upload.calibration, LogitSet)
-    np.testing.assert_array_equal(upload.calibration.labels, OTHER)
+    np.testing.assert_array_equal(logit_set(upload.calibration).labels, OTHER)
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.pkl", "a.csv"])

@@ -1,18 +1,16 @@
 """Parquet files: the same numbers come out, and what lies is refused."""
 
-import io
 import json
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, read
 from dashboard.readers.records import ColumnRole
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N, parquet, same, same_hits
 from tests.readers.test_xlsx import of_rows
 
 COLUMNS = {f"logit_{k}": LOGITS[:, k] for k in range(4)}
@@ -20,18 +18,8 @@ NAMED = dict(zip("abcd", LOGITS.T, strict=True))
 WORDS = ["abcd"[label] for label in LABELS]
 
 
-def parquet(table: dict[str, Any] | pa.Table, **options: Any) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(table if isinstance(table, pa.Table) else pa.table(table), buffer, **options)
-    return buffer.getvalue()
-
-
 def rows_of(data: bytes, logits: Array = LOGITS) -> LogitSet:
-    rows = read("a.parquet", data).rows
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_array_equal(rows.logits, logits)
-    np.testing.assert_array_equal(rows.labels, LABELS)
-    return rows
+    return same(read("a.parquet", data), logits)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +80,7 @@ def test_events() -> None:
     hits = np.array(WORDS) == np.array(told)
     for given_columns in (columns, {"confidence": scores, "correct": hits}):
         rows = read("a.parquet", parquet(given_columns)).rows
-        assert isinstance(rows, EventScores)
-        np.testing.assert_array_equal(rows.scores, scores)
-        np.testing.assert_array_equal(rows.hits, hits)
+        same_hits(rows, scores, hits)
 
 
 def test_further_columns_stay() -> None:

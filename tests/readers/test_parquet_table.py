@@ -1,12 +1,10 @@
 """Parquet files become tables: values as written, nested ones flat, damage refused."""
 
-import io
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +12,9 @@ from hypothesis import strategies as st
 from dashboard.readers.formats.parquet import read_parquet
 from dashboard.readers.records import Column
 from dashboard.readers.refusal import FileError
+from tests.readers.files import parquet
 
 SCORES = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]], dtype=np.float32)
-
-
-def parquet(columns: dict[str, Any] | pa.Table, **options: Any) -> bytes:
-    buffer = io.BytesIO()
-    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
-    pq.write_table(table, buffer, **options)
-    return buffer.getvalue()
 
 
 def columns_of(columns: dict[str, Any], **options: Any) -> dict[str, Column]:

@@ -8,7 +8,18 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, read
-from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npz, pickled
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    N,
+    csv_of,
+    logit_set,
+    npz,
+    pickled,
+    same_event,
+)
 
 TABLE = csv_of(LOGITS, LABELS, header=HEADER).decode()
 
@@ -95,9 +106,7 @@ def test_labels_of_minus_one_and_one() -> None:
     scores, truth = PROBABILITIES[:, 1], LABELS == 1
     rows = [f"{s!r},{1 if t else -1}" for s, t in zip(scores.tolist(), truth, strict=True)]
     upload = read("a.csv", "\n".join(["score,label", *rows]).encode())
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, truth)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], scores)
+    same_event(upload.rows, scores, truth)
 
 
 def test_probabilities_that_are_off_are_not_taken_for_logits() -> None:
@@ -167,6 +176,5 @@ def test_a_list_that_is_unlike_the_others(cell: str) -> None:
 
 def test_lists_beside_columns_of_classes_stay_what_they_were() -> None:
     lines = [f'{a},{1 - a},"[{a}, 3, 4]",{int(a > 0.5)}' for a in np.linspace(0.1, 0.9, N).tolist()]
-    rows = read("a.csv", "\n".join(["p_a,p_b,embedding,label", *lines]).encode()).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.csv", "\n".join(["p_a,p_b,embedding,label", *lines]).encode()).rows)
     assert rows.class_names == ("a", "b")

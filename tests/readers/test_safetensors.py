@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.formats.arrays import read_safetensors
-from tests.readers.files import LABELS, LOGITS, Array, safetensors
+from tests.readers.files import LABELS, LOGITS, Array, logit_set, safetensors
 
 CODES = {
     "bool": "BOOL", "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "int8": "I8",
@@ -36,9 +36,7 @@ GOOD = saved(logits=LOGITS, labels=LABELS)
 
 
 def rows_of(data: bytes) -> LogitSet:
-    rows = read("a.safetensors", data).rows
-    assert isinstance(rows, LogitSet)
-    return rows
+    return logit_set(read("a.safetensors", data))
 
 
 @pytest.mark.parametrize("floats", ["float16", "float32", "float64"])

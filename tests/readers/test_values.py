@@ -5,9 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, LABELS_TEST, LOGITS, LOGITS_TEST, PROBABILITIES, Array, npz
+from tests.readers.files import (
+    LABELS,
+    LABELS_TEST,
+    LOGITS,
+    LOGITS_TEST,
+    PROBABILITIES,
+    Array,
+    event_scores,
+    logit_set,
+    npz,
+)
 
 OTHERS = np.exp(LOGITS_TEST) / np.exp(LOGITS_TEST).sum(axis=1, keepdims=True)
 SCORES = np.linspace(0.02, 0.97, 40)
@@ -194,8 +204,7 @@ def test_a_question_about_one_set_can_be_answered() -> None:
 @pytest.mark.parametrize("test", [OTHERS, LOGITS_TEST])
 def test_the_word_of_the_user_holds_for_both_sets(test: Array) -> None:
     upload = one_archive(LOGITS, test, values="logits")
-    assert isinstance(upload.test, LogitSet)
-    np.testing.assert_array_equal(upload.test.logits, test)
+    np.testing.assert_array_equal(logit_set(upload.test).logits, test)
     text = "Every row of the test set is within 0 to 1 and sums to 1, so these may be"
     assert any(doubt.startswith(text) for doubt in upload.doubts) == (test is OTHERS)
 
@@ -242,8 +251,7 @@ def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: 
         read("a.csv", data)
     texts = [answer.label for answer in caught.value.answers]
     assert texts == ["None of these", "Percentages"]
-    rows_read = read("a.csv", data, values="percentages").rows
-    assert isinstance(rows_read, EventScores)
+    rows_read = event_scores(read("a.csv", data, values="percentages").rows)
     np.testing.assert_allclose(rows_read.scores, scores / 100)
     with pytest.raises(FileError, match="called logits"):
         read("a.csv", data, values="logits")
@@ -256,5 +264,4 @@ def test_percentages_below_1_of_a_thousand_classes() -> None:
     scores = rng.uniform(0.5, 99, 3000).round(2)
     rows = "\n".join(map("{},{},{}".format, truth, told, scores))
     upload = read("a.csv", f"true_label,pred_label,confidence\n{rows}".encode())
-    assert isinstance(upload.rows, EventScores)
-    np.testing.assert_allclose(upload.rows.scores, scores / 100)
+    np.testing.assert_allclose(event_scores(upload.rows).scores, scores / 100)
