@@ -7,7 +7,6 @@ score is that logit, sharpened and blurred.
 
 import csv
 import io
-import random
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -266,7 +265,6 @@ def make_table(
     ask: str = "",
     event: str | None = None,
     weak: float = 0.0,
-    shuffle: random.Random | None = None,
 ) -> Ordinary:
     """Write a table.
 
@@ -288,14 +286,10 @@ def make_table(
         The event, where it is not the first value of the outcome.
     weak : float
         Where it is set, how far the scores spread; the event is rarer than its opposite by it.
-    shuffle : Random, optional
-        Puts the columns into another order.
     """
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     names = classes.split(",") if classes else []
     rows, parsed = _Rows(rng, n_rows, names, weak), _parsed(columns, names)
-    if shuffle is not None:
-        shuffle.shuffle(parsed)
     cells: list[list[str]] = []
     roles: dict[str, ColumnRole] = {}
     unusable: set[int] = set()
