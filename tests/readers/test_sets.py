@@ -71,6 +71,11 @@ def event_of(contents: Contents) -> RawEvent:
     return raw
 
 
+def binary(scores: Any, outcomes: Any, **more: Any) -> dict[ColumnRole, Column]:
+    """Make a column of scores and one of outcomes."""
+    return {"score": numbers("p", scores, **more), "outcome": numbers("y", outcomes)}
+
+
 CLASSES: list[tuple[ColumnRole, Column]] = [
     ("class", numbers("p_cat", np.array([0.75, 0.25, 0.5], np.float32))),
     ("class", numbers("p_dog", np.array([0.25, 0.75, 0.5], np.float32))),
@@ -95,10 +100,7 @@ def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
 
 def test_the_score_may_be_of_the_lower_number() -> None:
     """The user says that the score is of 0."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.9, 0.2, 0.1]),
-        "outcome": numbers("y", [0, 1, 1]),
-    }
+    columns = binary([0.9, 0.2, 0.1], [0, 1, 1])
     raw = rows_of(read(columns, ReadingOptions(event="0")))
     assert np.asarray(raw.labels).tolist() == [1, 0, 0]
     assert raw.class_names == ("1", "0")
@@ -108,11 +110,7 @@ def test_the_score_may_be_of_the_lower_number() -> None:
 
 def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
     """Where the predicted 1 begins above the highest score of a predicted 0, it is its score."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.9, 0.1, 0.3]),
-        "prediction": numbers("pred", [1, 0, 0]),
-        "outcome": numbers("y", [1, 1, 0]),
-    }
+    columns = binary([0.9, 0.1, 0.3], [1, 1, 0]) | {"prediction": numbers("pred", [1, 0, 0])}
     raw = rows_of(read(columns))
     assert np.asarray(raw.table).tolist() == [0.9, 0.1, 0.3]
     assert [column.name for column in raw.columns] == ["pred"]
@@ -136,36 +134,23 @@ def test_ranks_out_of_order_are_refused() -> None:
 
 def test_percent_signs_divide_once() -> None:
     """Signs in some cells only are refused."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [50.0, 2.0], percents=2),
-        "outcome": numbers("y", [0, 1]),
-    }
-    contents = read(columns)
+    contents = read(binary([50.0, 2.0], [0, 1], percents=2))
     assert np.asarray(rows_of(contents).table).tolist() == [0.5, 0.02]
     assert contents.repairs == ("Percentages were divided by 100 in all 2 rows.",)
     with pytest.raises(FileError, match="1 of 2 cells with a percent sign"):
-        read(columns | {"score": numbers("p", [50.0, 2.0], percents=1)})
+        read(binary([50.0, 2.0], [0, 1], percents=1))
 
 
 def test_training_rows_beside_one_set_are_left_out() -> None:
     """What remains is one set."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.1, 0.2, 0.3]),
-        "outcome": numbers("y", [0, 1, 1]),
-        "set": texts("split", ["train", "test", "test"]),
-    }
-    assert np.asarray(rows_of(read(columns)).table).tolist() == [0.2, 0.3]
+    columns = binary([0.1, 0.2, 0.3], [0, 1, 1])
+    contents = read(columns | {"set": texts("split", ["train", "test", "test"])})
+    assert np.asarray(rows_of(contents).table).tolist() == [0.2, 0.3]
 
 
 def test_cells_that_name_no_set_become_a_group() -> None:
     """The column is kept, and a doubt says so."""
-    contents = read(
-        {
-            "score": numbers("p", [0.1, 0.2]),
-            "outcome": numbers("y", [0, 1]),
-            "set": texts("split", ["A", "B"]),
-        }
-    )
+    contents = read(binary([0.1, 0.2], [0, 1]) | {"set": texts("split", ["A", "B"])})
     assert [column.name for column in rows_of(contents).columns] == ["split"]
     assert contents.doubts == ('Column "split" does not say which rows are calibration or test.',)
 
@@ -221,14 +206,10 @@ def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:
 
 def test_two_scores_are_asked_about() -> None:
     """Each answer leaves the other out."""
+    scores: list[tuple[ColumnRole, Column]]
+    scores = [("score", numbers(f"model_{name}", [0.1, 0.9])) for name in "ab"]
     with pytest.raises(Question) as caught:
-        read(
-            [
-                ("score", numbers("model_a", [0.1, 0.9])),
-                ("score", numbers("model_b", [0.2, 0.8])),
-                ("outcome", numbers("y", [0, 1])),
-            ]
-        )
+        read([*scores, ("outcome", numbers("y", [0, 1]))])
     assert caught.value.answers[1].change == {
         "roles": (("model_b", "score"), ("model_a", "left out"))
     }
@@ -243,11 +224,7 @@ def test_no_column_of_either_is_refused() -> None:
 def test_the_preview_shows_what_matters_first() -> None:
     """Cells stand as the file has them."""
     contents = read(
-        [
-            ("group", texts("ward", ["A", "B"])),
-            ("score", numbers("p", [0.5, 0.25])),
-            ("outcome", numbers("y", [0, 1])),
-        ],
+        {"group": texts("ward", ["A", "B"])} | binary([0.5, 0.25], [0, 1]),
         table={"first_row": 2, "shown": (("A", "50 %", "0"), ("B", "25 %", "1"))},
     )
     preview = contents.preview
