@@ -152,7 +152,7 @@ def test_a_score_and_a_prediction_wait_for_labels() -> None:
     [
         "P (class={})", "confidence({})", "Logistic Regression ({})", "Probability:Class={}",
         "Scored Probabilities_{}", "{}_predicted_proba", "species_{}_scores", "$RP-{}",
-        "predictions.{}", "{} (net)",
+        "predictions.{}", "{} (net)", "softmax_{}",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("label", ["label", "species", "Wahre Klasse"])

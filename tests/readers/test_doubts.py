@@ -112,8 +112,8 @@ def test_labels_that_are_the_predictions_or_of_other_rows() -> None:
     nearly = LOGITS.argmax(axis=1)
     nearly[:10] = (nearly[:10] + 1) % K
     assert one(labels=nearly).doubts == ()
-    rows = "\n".join(["confidence,correct", *(f"0.{k},1" for k in range(5001, 6200))])
-    assert "accuracy exactly 100%" in read("a.csv", rows.encode()).doubts[0]
+    sure = headed("confidence,correct", np.arange(5001, 6200) / 1e4, [1] * 1199)
+    assert "accuracy exactly 100%" in read("a.csv", sure).doubts[0]
 
 
 def test_a_column_that_equals_the_label() -> None:
@@ -351,8 +351,7 @@ def test_few_wrong_rows_say_nothing_where_the_score_of_an_event_is_evaluated() -
     assert wrong < 8
 
     def doubts_with(y: Array) -> list[str]:
-        rows = (f"{p:.4f},{int(k)}" for p, k in zip(score.tolist(), y.tolist(), strict=True))
-        doubts = read("a.csv", "\n".join(["risk,died", *rows]).encode()).doubts
+        doubts = read("a.csv", headed("risk,died", score.round(4), y.astype(int))).doubts
         return [doubt for doubt in doubts if doubt.startswith("Only")]
 
     assert not doubts_with(happened)

@@ -75,6 +75,5 @@ def test_few_scores_out_of_range_are_faults_of_their_rows() -> None:
 
 
 def test_missing_words_in_a_group_need_no_question() -> None:
-    """Only columns that the numbers are computed of matter."""
     raw = rows_of(read(binary([0.5, 0.2], [0, 1]) | {"group": numbers("age", [40.0, ""])}))
     assert np.isnan(raw.columns[0].values[1])

@@ -165,9 +165,7 @@ def test_points_that_no_heading_calls_logits_and_that_fit_none_are_asked_about()
     assert as_logits - share > 0.15
 
     def file(heading: str, scores: Array) -> bytes:
-        words = np.where(label, "spam", "ham").tolist()
-        rows = (f"{a},{b}" for a, b in zip(scores.tolist(), words, strict=True))
-        return "\n".join([f"{heading},label", *rows]).encode()
+        return headed(f"{heading},label", scores, np.where(label, "spam", "ham"))
 
     with pytest.raises(Question) as caught:
         read("a.csv", file("sa_score", points))

@@ -37,10 +37,8 @@ def rows_of(data: bytes, logits: Array = LOGITS) -> LogitSet:
     ],
 )  # fmt: skip
 def test_ways_of_writing(options: dict[str, Any]) -> None:
-    assert (
-        rows_of(parquet(COLUMNS | {"label": LABELS, "note": WORDS}, **options)).logits.dtype
-        == np.float32
-    )
+    rows = rows_of(parquet(COLUMNS | {"label": LABELS, "note": WORDS}, **options))
+    assert rows.logits.dtype == np.float32
 
 
 @pytest.mark.parametrize(

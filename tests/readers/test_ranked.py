@@ -218,11 +218,6 @@ def test_predictions_as_arrays(named: tuple[str, str]) -> None:
     are_hits(read("a.npz", npz(confidences=TOP, correct=BEST == LABELS)))
 
 
-def test_whether_the_prediction_was_right() -> None:
-    for name in ("correct", "right"):
-        are_hits(read("a.csv", table(**{"confidence": TOP, name: (BEST == LABELS).astype(int)})))
-
-
 @pytest.mark.parametrize(
     "name", ["uncertainty", "loss", "brier", "sample_weight", "p_error", "error_probability"]
 )
@@ -349,10 +344,9 @@ def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)
     text = np.where(rng.random(300) < 0.6, truth, rng.integers(0, 4, 300))
-    rows = [f"{names[a]},{names[b]},0.7" for a, b in zip(truth, text, strict=True)]
-    upload = read("a.csv", "\n".join(["true_label,pred_label,confidence", *rows]).encode())
-    event = upload.sets["rows"]
-    assert isinstance(event, EventScores)
+    words = np.array([*names])
+    data = table(true_label=words[truth], pred_label=words[text], confidence=np.full(300, 0.7))
+    event = event_scores(read("a.csv", data))
     assert event.hits.mean() == pytest.approx((truth == text).mean())
 
 
@@ -361,11 +355,10 @@ def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) ->
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 300)
     text = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
-    rows = [f"{a + first},LABEL_{b},0.7" for a, b in zip(truth, text, strict=True)]
-    data = "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+    said = [f"LABEL_{place}" for place in text]
+    data = table(true_label=truth + first, pred_label=said, confidence=np.full(300, 0.7))
     if first:
         with pytest.raises(Question, match="one of them counts from 1"):
             read("a.csv", data)
-    event = read("a.csv", data, first_label=first).sets["rows"]
-    assert isinstance(event, EventScores)
+    event = event_scores(read("a.csv", data, first_label=first))
     assert event.hits.mean() == pytest.approx((truth == text).mean())

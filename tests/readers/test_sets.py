@@ -37,7 +37,6 @@ def numbers(name: str, cells: Any, **more: Any) -> Column:
 
 
 def texts(name: str, cells: Sequence[str]) -> Column:
-    """Make a column of text."""
     different = tuple(dict.fromkeys(cells))
     return Column(name, np.array([different.index(c) for c in cells], np.int32), different)
 
@@ -58,21 +57,18 @@ def read(
 
 
 def rows_of(contents: Contents) -> RawSet:
-    """Give the one set of a file."""
     raw = contents.sets["rows"]
     assert isinstance(raw, RawSet)
     return raw
 
 
 def event_of(contents: Contents) -> RawEvent:
-    """Give the one set of top-1 scores of a file."""
     raw = contents.sets["rows"]
     assert isinstance(raw, RawEvent)
     return raw
 
 
 def binary(scores: Any, outcomes: Any, **more: Any) -> dict[ColumnRole, Column]:
-    """Make a column of scores and one of outcomes."""
     return {"score": numbers("p", scores, **more), "outcome": numbers("y", outcomes)}
 
 
@@ -99,7 +95,6 @@ def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
 
 
 def test_the_score_may_be_of_the_lower_number() -> None:
-    """The user says that the score is of 0."""
     columns = binary([0.9, 0.2, 0.1], [0, 1, 1])
     raw = rows_of(read(columns, ReadingOptions(event="0")))
     assert np.asarray(raw.labels).tolist() == [1, 0, 0]
@@ -119,7 +114,6 @@ def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
 
 
 def test_ranks_out_of_order_are_refused() -> None:
-    """The first score is the highest."""
     with pytest.raises(FileError, match="a later score above the first in 1 row"):
         read(
             [
@@ -133,7 +127,6 @@ def test_ranks_out_of_order_are_refused() -> None:
 
 
 def test_percent_signs_divide_once() -> None:
-    """Signs in some cells only are refused."""
     contents = read(binary([50.0, 2.0], [0, 1], percents=2))
     assert np.asarray(rows_of(contents).table).tolist() == [0.5, 0.02]
     assert contents.repairs == ("Percentages were divided by 100 in all 2 rows.",)
@@ -142,14 +135,12 @@ def test_percent_signs_divide_once() -> None:
 
 
 def test_training_rows_beside_one_set_are_left_out() -> None:
-    """What remains is one set."""
     columns = binary([0.1, 0.2, 0.3], [0, 1, 1])
     contents = read(columns | {"set": texts("split", ["train", "test", "test"])})
     assert np.asarray(rows_of(contents).table).tolist() == [0.2, 0.3]
 
 
 def test_cells_that_name_no_set_become_a_group() -> None:
-    """The column is kept, and a doubt says so."""
     contents = read(binary([0.1, 0.2], [0, 1]) | {"set": texts("split", ["A", "B"])})
     assert [column.name for column in rows_of(contents).columns] == ["split"]
     assert contents.doubts == ('Column "split" does not say which rows are calibration or test.',)
@@ -198,14 +189,12 @@ def test_every_set_keeps_what_names_its_rows() -> None:
 
 
 def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:
-    """The predicted class is kept beside."""
     raw = rows_of(read({"score": numbers("conf", [0.9]), "prediction": texts("pred", ["cat"])}))
     assert raw.predicted is not None
     assert raw.predicted.categories == ("cat",)
 
 
 def test_two_scores_are_asked_about() -> None:
-    """Each answer leaves the other out."""
     scores: list[tuple[ColumnRole, Column]]
     scores = [("score", numbers(f"model_{name}", [0.1, 0.9])) for name in "ab"]
     with pytest.raises(Question) as caught:
@@ -216,15 +205,13 @@ def test_two_scores_are_asked_about() -> None:
 
 
 def test_no_column_of_either_is_refused() -> None:
-    """A table of groups alone has nothing to compute of."""
     with pytest.raises(FileError, match="neither scores nor outcomes"):
         read({"group": texts("ward", ["A", "B"])})
 
 
 def test_the_preview_shows_what_matters_first() -> None:
-    """Cells stand as the file has them."""
     contents = read(
-        {"group": texts("ward", ["A", "B"])} | binary([0.5, 0.25], [0, 1]),
+        [("group", texts("ward", ["A", "B"])), *binary([0.5, 0.25], [0, 1]).items()],
         table={"first_row": 2, "shown": (("A", "50 %", "0"), ("B", "25 %", "1"))},
     )
     preview = contents.preview
@@ -238,7 +225,6 @@ def test_the_preview_shows_what_matters_first() -> None:
 
 
 def test_a_question_of_recognition_shows_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user answers with the table in sight."""
 
     def asks(*_: object) -> Reading:
         raise FileError("columns", "several", "one")

@@ -15,6 +15,7 @@ from tests.readers.files import (
     PROBABILITIES,
     Array,
     event_scores,
+    headed,
     logit_set,
     npz,
 )
@@ -53,7 +54,7 @@ LEAST = np.unravel_index(PROBABILITIES.argmin(), (40, 4))
         (
             changed(PROBABILITIES, LEAST, -1e-9),
             "probabilities",
-            "in 1 row (row 28), by at most 1e-09, were moved",
+            "(row 28), by at most 1e-09, were moved",
         ),
         (LOGITS, "logits", ""),
         (np.log(PROBABILITIES), "logits", ""),
@@ -245,8 +246,7 @@ def test_few_scores_above_1_are_no_percentages(heads: str) -> None:
     ],
 )
 def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: str) -> None:
-    rows = [f"{score},{k % 2}" for k, score in enumerate(scores)]
-    data = "\n".join(["confidence,correct", *rows]).encode()
+    data = headed("confidence,correct", scores, np.arange(len(scores)) % 2)
     with pytest.raises(Question, match=asked) as caught:
         read("a.csv", data)
     texts = [answer.label for answer in caught.value.answers]
@@ -262,6 +262,5 @@ def test_percentages_below_1_of_a_thousand_classes() -> None:
     truth = rng.integers(1000, size=3000)
     told = np.where(rng.random(3000) < 0.6, truth, rng.integers(1000, size=3000))
     scores = rng.uniform(0.5, 99, 3000).round(2)
-    rows = "\n".join(map("{},{},{}".format, truth, told, scores))
-    upload = read("a.csv", f"true_label,pred_label,confidence\n{rows}".encode())
+    upload = read("a.csv", headed("true_label,pred_label,confidence", truth, told, scores))
     np.testing.assert_allclose(event_scores(upload.rows).scores, scores / 100)
