@@ -8,16 +8,17 @@ from xml.etree.ElementTree import Element, fromstring
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from calibcore import drift
 from calibcore.metrics import mean_gap
 from dashboard.cli import check_files
-from dashboard.cli.main import main
 from dashboard.report.reference import read_reference
+from tests.cli.conftest import run
+from tests.readers.files import headed
 
 
-def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = None) -> None:
+def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = None) -> Path:
     """Write a hospital's batch: percent and Yes or No; calibrated with slope 1."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1.2, 1.1, 9_000)
@@ -29,10 +30,7 @@ def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = Non
     risk = 100 / (1 + np.exp(-slope * logits[kept]))
     lines = [f"{r:.2f},{'Yes' if b else 'No'}" for r, b in zip(risk, back[kept], strict=True)]
     path.write_text("\n".join(["risk_pct,readmitted", *lines]), encoding="utf-8")
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments], terminal_width=200)
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +41,8 @@ def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audited")
-    batch(folder / "audited.csv", 0)
-    assert run("audit", folder / "audited.csv", "--json", folder / "audit.json").exit_code == 0
+    data = batch(folder / "audited.csv", 0)
+    assert run("audit", data, "--json", folder / "audit.json").exit_code == 0
     return folder / "audit.json"
 
 
@@ -61,8 +59,8 @@ def test_the_report_keeps_every_row_by_score(audited: Path) -> None:
 
 
 def test_a_like_batch_passes_and_its_power_is_said(audited: Path, tmp_path: Path) -> None:
-    batch(tmp_path / "new.csv", 1)
-    result = run("check", tmp_path / "new.csv", "--against", audited, "--change", "0.1")
+    new = batch(tmp_path / "new.csv", 1)
+    result = run("check", new, "--against", audited, "--change", "0.1")
     assert (result.exit_code, "No change detected" in result.output) == (0, True)
     assert "a change of the mean gap by 10 percentage points" in result.output
     assert "probability 100%" in result.output
@@ -101,8 +99,7 @@ def test_a_few_rows_do_not_pass_in_silence(audited: Path, tmp_path: Path) -> Non
 
 
 def test_a_drifted_batch_fails_whatever_its_frequency(audited: Path, tmp_path: Path) -> None:
-    batch(tmp_path / "new.csv", 2, slope=2.0)
-    result = run("check", tmp_path / "new.csv", "--against", audited)
+    result = run("check", batch(tmp_path / "new.csv", 2, slope=2.0), "--against", audited)
     assert result.exit_code == 1
     assert "does not explain" in result.output
 
@@ -111,8 +108,7 @@ def test_a_new_frequency_is_told_apart(
     audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drift, "_DRAWS", 2000)  # its p-value is counted in them
-    batch(tmp_path / "new.csv", 3, rate=0.45)
-    result = run("check", tmp_path / "new.csv", "--against", audited)
+    result = run("check", batch(tmp_path / "new.csv", 3, rate=0.45), "--against", audited)
     assert result.exit_code == 1
     assert "The event became more frequent" in result.output
     assert "That alone can explain what else changed" in result.output
@@ -133,12 +129,9 @@ def test_other_classes_than_the_audited_ones_are_refused(tmp_path: Path) -> None
     for count in (2, 5):
         shares, names = rng.dirichlet(np.ones(count), 300), "abcde"[:count]
         truth = rng.integers(0, count, 300)
-        lines = [
-            ",".join([*(f"{p:.9f}" for p in row), names[k]])
-            for row, k in zip(shares, truth, strict=True)
-        ]
-        head = ",".join([*names, "label"])
-        (tmp_path / f"{count}.csv").write_text("\n".join([head, *lines]), encoding="utf-8")
+        labels = [names[k] for k in truth]
+        data = headed(",".join([*names, "label"]), *shares.T, labels)
+        (tmp_path / f"{count}.csv").write_bytes(data)
     five, report = tmp_path / "5.csv", tmp_path / "5.json"
     assert run("audit", five, "--json", report, "--resamples", "0").exit_code == 0
     for against in (report, five):
@@ -149,11 +142,10 @@ def test_other_classes_than_the_audited_ones_are_refused(tmp_path: Path) -> None
 
 
 def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:
-    batch(tmp_path / "new.csv", 4)
-    text = (tmp_path / "new.csv").read_text("utf-8").replace("readmitted", "x", 1)
-    (tmp_path / "new.csv").write_text(text, encoding="utf-8")
-    files = (tmp_path / "new.csv", "--against", audited, "--outcome", "x", "--score", "risk_pct")
-    assert run("check", *files).exit_code == 0
+    new = batch(tmp_path / "new.csv", 4)
+    new.write_text(new.read_text("utf-8").replace("readmitted", "x", 1), encoding="utf-8")
+    columns = "--outcome", "x", "--score", "risk_pct"
+    assert run("check", new, "--against", audited, *columns).exit_code == 0
 
 
 @pytest.mark.parametrize("outcome", ["No", "Yes"])
@@ -166,8 +158,9 @@ def test_a_batch_of_one_outcome_is_an_answer(
     alone = [risk for risk, back in rows if back is (outcome == "Yes")][:200]
     old, new = tmp_path / "old.csv", tmp_path / "new.csv"
     for path, held in ((old, rows), (new, [(risk, outcome == "Yes") for risk in alone])):
-        text = "\n".join([head, *(f"{risk},{names[back]}" for risk, back in held)])
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(
+            headed(head, *zip(*((risk, names[back]) for risk, back in held), strict=True))
+        )
     result = run("check", new, "--against", old, "--event", names[1])
     assert (result.exit_code, result.stderr) == (1, "")
     share, event = (100, "more") if outcome == "Yes" else (0, "less")
@@ -240,8 +233,7 @@ def check(audited: Path, new: Path, *options: str) -> tuple[Result, dict[str, An
 def test_a_program_is_told_what_changed(
     audited: Path, tmp_path: Path, drawn: dict[str, float], cause: str
 ) -> None:
-    new = tmp_path / "a<&\x01.csv" if cause == "fit" else tmp_path / "new.csv"
-    batch(new, 3, **drawn)
+    new = batch(tmp_path / ("a<&\x01.csv" if cause == "fit" else "new.csv"), 3, **drawn)
     result, record, xml = check(audited, new)
     schema = json.loads(SCHEMA.read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(record)
@@ -260,8 +252,7 @@ def test_a_program_is_told_what_changed(
 
 
 def test_what_matters_is_the_caller_s(audited: Path, tmp_path: Path) -> None:
-    new = tmp_path / "new.csv"
-    batch(new, 2, slope=2.0)
+    new = batch(tmp_path / "new.csv", 2, slope=2.0)
     result, record, _ = check(audited, new, "--min-change", "90%", "--min-change", "event_nll=0")
     changed = [one["measure"] for one in record["measures"] if one["changed"]]
     assert (result.exit_code, changed) == (1, ["event_nll"])
@@ -276,9 +267,10 @@ def halves(path: Path, seed: int, shift: float) -> None:
     """Write a batch of two wards: more events than scores say in one, fewer in the other."""
     rng = np.random.default_rng(seed)
     risk, ward = rng.uniform(0.2, 0.8, 4000), rng.integers(0, 2, 4000)
-    back = rng.random(4000) < risk + np.where(ward, shift, -shift)
-    lines = [f"{r:.4f},{'AB'[w]},{b:d}" for r, w, b in zip(risk, ward, back, strict=True)]
-    path.write_text("\n".join(["risk,ward,readmitted", *lines]), encoding="utf-8")
+    back = (rng.random(4000) < risk + np.where(ward, shift, -shift)).astype(int)
+    path.write_bytes(
+        headed("risk,ward,readmitted", risk.round(4), np.array(["A", "B"])[ward], back)
+    )
 
 
 def test_two_wards_that_drift_oppositely_are_found(tmp_path: Path) -> None:

@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from calibcore.data import EventScores, LogitSet
 from dashboard.readers import ParsedFile, ReadingOptions, Upload, parse, understand
 
 _RNG = np.random.default_rng(7)
@@ -150,6 +153,12 @@ def pickled(value: object, protocol: int = 2) -> bytes:
     return pickle.dumps(value, protocol)
 
 
+def good_csv(**more: Any) -> bytes:
+    """Write the logits, the labels and further columns as text."""
+    columns = {f"logit_{k}": LOGITS[:, k].astype(float) for k in range(K)}
+    return table(**columns, label=LABELS, **more)
+
+
 HEADER = "logit_0,logit_1,logit_2,logit_3,label"
 NN = ((LOGITS, LABELS[:, np.newaxis]), (LOGITS_TEST, LABELS_TEST[:, np.newaxis]))
 _FLOATS = {"dtype": "F32", "shape": [N, K], "data_offsets": [0, 4 * N * K]}
@@ -173,27 +182,59 @@ GOOD: dict[str, bytes] = {
 }
 
 
-Given = tuple[str, bytes, dict[str, Any]]
+Given = tuple[str, bytes]
+"""A file's name and its bytes."""
 
 
-def file_of(name: str, data: bytes, **choices: Any) -> Given:
-    """A file, for `combine`."""
-    return name, data, choices
-
-
-def combine(files: Sequence[Given]) -> Upload:
-    """Read several files together, with the choices of any of them."""
-    merged: dict[str, Any] = {}
-    for _, _, choices in files:
-        merged |= choices
-    return combined([(name, data) for name, data, _ in files], **merged)
-
-
-def combined(files: Sequence[tuple[str, bytes]], **choices: Any) -> Upload:
-    """Read several files, each a name and its bytes, together."""
+def combined(files: Sequence[Given], **choices: Any) -> Upload:
+    """Read several files together."""
     options = ReadingOptions(**choices)
     parsed = [
         ParsedFile(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
         for name, data in files
     ]
     return understand(parsed, options)
+
+
+def logit_set(of: object) -> LogitSet:
+    """Give the rows of a file of one set, or of one of two sets."""
+    rows = of.rows if isinstance(of, Upload) else of
+    assert isinstance(rows, LogitSet)
+    return rows
+
+
+def event_scores(of: object) -> EventScores:
+    """Give the scores of the predicted class of a file of one set, or of one of two sets."""
+    rows = of.rows if isinstance(of, Upload) else of
+    assert isinstance(rows, EventScores)
+    return rows
+
+
+def same(of: object, logits: Array = LOGITS, labels: Any = LABELS) -> LogitSet:
+    """Expect these values and labels."""
+    rows = logit_set(of)
+    np.testing.assert_array_equal(rows.logits, logits)
+    np.testing.assert_array_equal(rows.labels, labels)
+    return rows
+
+
+def same_event(of: object, scores: Any, labels: Any) -> LogitSet:
+    """Expect these scores of the second of two classes, and the labels."""
+    rows = logit_set(of)
+    np.testing.assert_allclose(rows.probabilities[:, 1], scores, rtol=1e-7)
+    np.testing.assert_array_equal(rows.labels, labels)
+    return rows
+
+
+def same_hits(of: object, scores: Any, hits: Any) -> None:
+    """Expect these scores of the predicted class, and where it is the true one."""
+    rows = event_scores(of)
+    np.testing.assert_array_equal(rows.scores, scores)
+    np.testing.assert_array_equal(rows.hits, hits)
+
+
+def parquet(columns: dict[str, Any] | pa.Table, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    pq.write_table(table, buffer, **options)
+    return buffer.getvalue()

@@ -1,10 +1,5 @@
-"""Ordinary tables, as different people export them, to see how they are read.
+"""Ordinary tables, as different people export them, to see how they are read."""
 
-``python -m tests.readers.ordinary`` prints how each was read, and how many of the generated ones.
-"""
-
-import argparse
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +10,6 @@ from dashboard.readers.recognition import recognise
 from dashboard.readers.records import FileTable, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
 from tests.readers.ordinary_making import Ordinary, make_table
-from tests.readers.ordinary_variants import variants
 
 _HEADINGS = ("outcome", "score", "class", "ranked class", "ranked score")
 _ANSWERS = 4
@@ -134,28 +128,3 @@ def evaluated(table: Ordinary) -> Verdict:
             return Verdict(table, "wrong", f"not asked; {fault or 'read as expected'}")
         return Verdict(table, "wrong" if fault else "right", fault)
     return Verdict(table, "asks otherwise", asked)
-
-
-def _printed(verdicts: list[Verdict], title: str, *, every: bool) -> None:
-    """Print how many were read how, and those that were not read right at once."""
-    counts = Counter(("to ask: " if v.table.ask else "") + v.said for v in verdicts)
-    for verdict in verdicts:
-        if every or verdict.said != "right":
-            print(f"{verdict.said:15} {verdict.table.name:32} {verdict.why[:150]}")  # noqa: T201
-    print(f"{title}: {len(verdicts)} tables;", dict(sorted(counts.items())), end="\n\n")  # noqa: T201
-
-
-def main() -> None:
-    """Print how the tables are read."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="list those read right too")
-    parser.add_argument("--variants", type=int, default=300, help="how many to draw")
-    parser.add_argument("--seed", type=int, default=17, help="of what is drawn")
-    chosen = parser.parse_args()
-    _printed([evaluated(table) for table in ordinary()], "ordinary", every=chosen.all)
-    drawn = variants(chosen.seed, chosen.variants)
-    _printed([evaluated(table) for table in drawn], f"drawn, seed {chosen.seed}", every=chosen.all)
-
-
-if __name__ == "__main__":
-    main()

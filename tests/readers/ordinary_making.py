@@ -7,7 +7,6 @@ score is that logit, sharpened and blurred.
 
 import csv
 import io
-import random
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,8 +56,6 @@ class Ordinary:
         A careful person would ask.
     first : tuple of str
         Columns, or values of the outcome, one of which the first answer should name.
-    n_odd : int
-        Rows that cannot be used.
     """
 
     name: str
@@ -68,7 +65,6 @@ class Ordinary:
     event: str | None = None
     ask: bool = False
     first: tuple[str, ...] = ()
-    n_odd: int = 0
 
 
 class _Rows:
@@ -245,12 +241,10 @@ def _parsed(columns: str, classes: Sequence[str]) -> list[tuple[str, str, list[s
     return results
 
 
-def _spoilt(cells: list[str], text: str, one_in: int, rng: np.random.Generator) -> set[int]:
-    """Put a text in place of some cells, and return which."""
-    chosen = rng.choice(len(cells), max(1, len(cells) // one_in), replace=False)
-    for row in chosen:
+def _spoilt(cells: list[str], text: str, one_in: int, rng: np.random.Generator) -> None:
+    """Put a text in place of some cells."""
+    for row in rng.choice(len(cells), max(1, len(cells) // one_in), replace=False):
         cells[row] = text
-    return {int(row) for row in chosen}
 
 
 def make_table(
@@ -266,7 +260,6 @@ def make_table(
     ask: str = "",
     event: str | None = None,
     weak: float = 0.0,
-    shuffle: random.Random | None = None,
 ) -> Ordinary:
     """Write a table.
 
@@ -288,17 +281,12 @@ def make_table(
         The event, where it is not the first value of the outcome.
     weak : float
         Where it is set, how far the scores spread; the event is rarer than its opposite by it.
-    shuffle : Random, optional
-        Puts the columns into another order.
     """
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     names = classes.split(",") if classes else []
     rows, parsed = _Rows(rng, n_rows, names, weak), _parsed(columns, names)
-    if shuffle is not None:
-        shuffle.shuffle(parsed)
     cells: list[list[str]] = []
     roles: dict[str, ColumnRole] = {}
-    unusable: set[int] = set()
     for heading, kind, args in parsed:
         written = _KINDS[kind](rows, args)
         if comma and kind in _NUMBERS:
@@ -306,7 +294,7 @@ def make_table(
         if kind in _ROLES:
             roles[heading] = _ROLES[kind]
         if odd is not None and roles.get(heading) in ("outcome", "score", "class"):
-            unusable |= _spoilt(written, odd, 60, rng)
+            _spoilt(written, odd, 60, rng)
         if heading == blanks:
             _spoilt(written, "", 20, rng)
         cells.append(written)
@@ -319,7 +307,5 @@ def make_table(
     perhaps = {heading: _PERHAPS[kind] for heading, kind, _ in parsed if kind in _PERHAPS}
     if "class" in roles.values():
         event = None
-    return Ordinary(
-        name, buffer.getvalue(), roles, perhaps, event, bool(ask),
-        tuple(ask.split("|")) if ask else (), len(unusable),
-    )  # fmt: skip
+    first = tuple(ask.split("|")) if ask else ()
+    return Ordinary(name, buffer.getvalue(), roles, perhaps, event, bool(ask), first)

@@ -9,6 +9,7 @@ import pytest
 
 from dashboard.readers import Upload, read
 from dashboard.readers.records import ColumnRole
+from tests.readers.files import headed
 from tests.reference_measures import isotonic
 
 N = 2000
@@ -21,10 +22,8 @@ WARD = RNG.choice(["A", "B", "C"], N)
 
 def opened(beside: Any, name: str = "beside", *, risk: Any = RISK, event: Any = EVENT,
            roles: tuple[tuple[str, ColumnRole], ...] = ()) -> Upload:  # fmt: skip
-    lines = [f"p,default,{name}"]
-    lines += [f"{p},{y},{cell}" for p, y, cell in zip(risk, event, beside, strict=True)]
     roles = (("p", "score"), ("default", "outcome"), *roles)
-    return read("a.csv", "\n".join(lines).encode(), roles=roles)
+    return read("a.csv", headed(f"p,default,{name}", risk, event, beside), roles=roles)
 
 
 def checks(upload: Upload) -> list[str]:
@@ -147,14 +146,11 @@ def test_a_group_is_left_out_from_one_in_a_thousand_million() -> None:
 def test_classes_and_top_predictions() -> None:
     rng = np.random.default_rng(2)
     table = rng.dirichlet([1, 1, 1], N).round(6)
-    table[:, 2] = 1 - table[:, 0] - table[:, 1]
+    table[:, 2] = (1 - table[:, 0] - table[:, 1]).round(6)
     labels = (table.cumsum(axis=1) < rng.random((N, 1))).sum(axis=1).clip(0, 2)
     names = np.array(["cat", "dog", "fox"])
     result = np.where((labels == 1) & (rng.random(N) < 0.5), "barks", "quiet")
-    lines = ["cat,dog,fox,label,sound"]
-    lines += [f"{a:.6f},{b:.6f},{c:.6f},{names[y]},{s}" for (a, b, c), y, s in
-              zip(table.tolist(), labels, result, strict=True)]  # fmt: skip
-    upload = read("a.csv", "\n".join(lines).encode())
+    upload = read("a.csv", headed("cat,dog,fox,label,sound", *table.T, names[labels], result))
     (check,) = checks(upload)
     assert "rows with sound = barks have label = dog," in check
     assert "mean score of that class" in check
@@ -162,9 +158,8 @@ def test_classes_and_top_predictions() -> None:
     right = (rng.random(N) < scores).astype(int)
     for share in (0.7, 1.0):
         review = np.where((right == 0) & (rng.random(N) < share), "corrected", "none")
-        lines = ["confidence,correct,review"]
-        lines += [f"{s},{y},{r}" for s, y, r in zip(scores, right, review, strict=True)]
-        upload = read("a.csv", "\n".join(lines).encode(), roles=(("correct", "correct"),))
+        data = headed("confidence,correct,review", scores, right, review)
+        upload = read("a.csv", data, roles=(("correct", "correct"),))
         assert grouped_by(upload) == []
         if share == 1:  # the other way to say what is right
             assert checks(upload) == []

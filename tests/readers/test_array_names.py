@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dashboard.readers.recognition.arrays import parts_of
-from dashboard.readers.records import Arrays, Column, Contents, RawEvent, RawSet, ReadingOptions
+from dashboard.readers.records import Arrays, Column, Contents, RawSet, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of
+from tests.readers.test_sets import rows_of, texts
 
 TABLE = np.array([[2.0, 0.0, -1.0], [0.0, 3.0, -1.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 4.0]])
 LABELS = np.array([0, 1, 2, 1])
@@ -16,49 +17,36 @@ LABELS = np.array([0, 1, 2, 1])
 
 def arrays_of(arrays: dict[str, Any]) -> Arrays:
     """Make arrays of their names; lists of words are of text."""
-    made = []
-    for name, values in arrays.items():
-        if isinstance(values, list):
-            texts = tuple(dict.fromkeys(values))
-            codes = np.array([texts.index(text) for text in values], np.int32)
-            made.append(Column(name, codes, texts))
-        else:
-            made.append(Column(name, values))
-    return Arrays(tuple(made))
+    return Arrays(tuple(
+        texts(name, values) if isinstance(values, list) else Column(name, values)
+        for name, values in arrays.items()
+    ))  # fmt: skip
 
 
 def read(arrays: dict[str, Any], options: ReadingOptions = ReadingOptions()) -> Contents:  # noqa: B008 - frozen
-    """Read arrays as a file that holds them."""
     return contents_of(arrays_of(arrays), options)
 
 
-def one_of(contents: Contents) -> RawSet:
-    """Give the one set of a file."""
-    raw = contents.sets["rows"]
-    assert isinstance(raw, RawSet)
-    return raw
-
-
 @pytest.mark.parametrize(
-    "table", ["logits", "probs", "softmax", "y_prob", "model.outputs", "scores"]
-)
+    "table",
+    ["logits", "probs", "softmax", "y_prob", "model.outputs", "scores", "y_pred_proba",
+     "class_probs", "values"],
+)  # fmt: skip
 @pytest.mark.parametrize("labels", ["labels", "y_true", "targets", "y", "species", "gt_label"])
 def test_usual_names(table: str, labels: str) -> None:
-    """Values and labels are found whatever stands first."""
     for arrays in ({table: TABLE, labels: LABELS}, {labels: LABELS, table: TABLE}):
-        raw = one_of(read(arrays))
-        assert raw.table is not None
-        assert np.array_equal(raw.table, TABLE)
+        raw = rows_of(read(arrays))
+        assert np.array_equal(np.asarray(raw.table), TABLE)
         assert np.array_equal(np.asarray(raw.labels), LABELS)
 
 
 @pytest.mark.parametrize(
     ("calibration", "test"),
-    [("calibration", "test"), ("val", "test"), ("valid", "eval"), ("calib", "holdout")],
-)
+    [("calibration", "test"), ("val", "test"), ("valid", "eval"), ("calib", "holdout"),
+     ("dev", "test")],
+)  # fmt: skip
 @pytest.mark.parametrize("shape", ["{of}_{what}", "{what}_{of}", "{of}.{what}"])
 def test_two_sets_by_name(calibration: str, test: str, shape: str) -> None:
-    """Names of dictionaries, prefixes and suffixes tell the sets."""
     arrays = {}
     for of, n_rows in ((calibration, 3), (test, 4)):
         arrays[shape.format(of=of, what="logits")] = TABLE[:n_rows]
@@ -91,17 +79,16 @@ def test_four_arrays_without_names() -> None:
 
 
 def test_what_is_not_used_is_said() -> None:
-    """A second table and names of other classes are left out."""
     contents = read({"logits": TABLE, "aux": TABLE + 1, "classes": ["a", "b"], "labels": LABELS})
     assert "Arrays left out: aux, classes." in contents.notes
 
 
 def test_bare_arrays_are_pieces() -> None:
     """Two axes are values, whole numbers are labels, other numbers scores."""
-    assert one_of(read({"": TABLE})).labels is None
-    assert np.asarray(one_of(read({"": LABELS})).labels).tolist() == [0, 1, 2, 1]
-    assert one_of(read({"": LABELS})).table is None
-    assert one_of(read({"": np.array([0.25, 0.5])})).table is not None
+    assert rows_of(read({"": TABLE})).labels is None
+    assert np.asarray(rows_of(read({"": LABELS})).labels).tolist() == [0, 1, 2, 1]
+    assert rows_of(read({"": LABELS})).table is None
+    assert rows_of(read({"": np.array([0.25, 0.5])})).table is not None
     with pytest.raises(FileError, match="shape"):
         read({"": np.zeros((2, 3, 4))})
 
@@ -115,15 +102,14 @@ def test_names_of_classes_and_further_arrays() -> None:
             "embedding": np.zeros((4, 2, 2)), "epoch": np.array([3]),
         }
     )  # fmt: skip
-    raw = one_of(contents)
+    raw = rows_of(contents)
     assert raw.class_names == ("cat", "dog", "cow")
     assert [column.name for column in raw.columns] == ["site", "loss"]
     assert any("embedding" in text and "epoch" in text for text in contents.notes)
 
 
 def test_labels_of_text_and_predictions() -> None:
-    """A prediction is kept beside the values and is not taken for the labels."""
-    raw = one_of(
+    raw = rows_of(
         read(
             {
                 "probs": TABLE, "preds": np.array([0, 1, 2, 2]),
@@ -137,75 +123,36 @@ def test_labels_of_text_and_predictions() -> None:
 
 
 def test_labels_with_a_single_1_per_row() -> None:
-    """A table of zeros with a 1 beside the values is the labels."""
     hot = np.eye(3, dtype=np.int64)[LABELS]
     for name in ("labels", "onehot"):
-        raw = one_of(read({name: hot, "probs": TABLE}))
+        raw = rows_of(read({name: hot, "probs": TABLE}))
         assert np.array_equal(np.asarray(raw.labels), hot)
         assert np.array_equal(np.asarray(raw.table), TABLE)
 
 
-def test_labels_of_an_unknown_name_agree_with_the_values() -> None:
-    """Of two arrays of class numbers the one that the values agree with is the labels."""
-    table, truth = np.tile(TABLE, (30, 1)), np.tile([0, 1, 2, 2], 30)
-    raw = one_of(read({"logits": table, "site": np.repeat([0, 1, 2], 40), "klass": truth}))
-    assert np.array_equal(np.asarray(raw.labels), truth)
-    assert [column.name for column in raw.columns] == ["site"]
-
-
-def test_logits_beside_their_probabilities() -> None:
-    """Logits know more; that they were chosen is said."""
-    contents = read({"probs": TABLE / 2, "logits": TABLE, "labels": LABELS})
-    assert np.array_equal(np.asarray(one_of(contents).table), TABLE)
-    assert any("the former was used" in text for text in contents.doubts)
-
-
 def test_two_tables_are_asked_about() -> None:
-    """An answer chooses one, which then is read."""
     arrays = {"model_a": TABLE, "model_b": TABLE + 1, "labels": LABELS}
     with pytest.raises(Question) as caught:
         read(arrays)
     answer = caught.value.answers[1]
     assert answer.label == "model_b"
-    raw = one_of(read(arrays, ReadingOptions(**answer.change)))
+    raw = rows_of(read(arrays, ReadingOptions(**answer.change)))
     assert np.array_equal(np.asarray(raw.table), TABLE + 1)
 
 
 def test_roles_name_arrays() -> None:
-    """What the user says counts more than names."""
     arrays = {"logits": TABLE, "labels": LABELS, "clean": LABELS[::-1].copy()}
-    raw = one_of(read(arrays, ReadingOptions(roles=(("clean", "outcome"), ("labels", "group")))))
+    raw = rows_of(read(arrays, ReadingOptions(roles=(("clean", "outcome"), ("labels", "group")))))
     assert np.asarray(raw.labels).tolist() == LABELS[::-1].tolist()
     assert [column.name for column in raw.columns] == ["labels"]
 
 
-def test_lists_of_classes_by_rank() -> None:
-    """Different class numbers in each row beside scores of the same shape are ranks."""
-    raw = read(
-        {
-            "topk_probs": np.array([[0.8, 0.1], [0.6, 0.3]]),
-            "topk_idx": np.array([[4, 2], [7, 4]]),
-            "labels": np.array([4, 1]),
-        }
-    ).sets["rows"]
-    assert isinstance(raw, RawEvent)
-    assert raw.hits.tolist() == [True, False]
-
-
-def test_a_set_without_labels_is_refused() -> None:
-    """Both sets need both."""
-    with pytest.raises(FileError, match="test set: no labels"):
-        read({"val_logits": TABLE, "val_labels": LABELS, "test_logits": TABLE})
-
-
 def test_one_set_named_in_one_array_only() -> None:
-    """``test_probs`` with ``labels`` is one set."""
-    raw = one_of(read({"test_probs": TABLE, "labels": LABELS}))
+    raw = rows_of(read({"test_probs": TABLE, "labels": LABELS}))
     assert np.asarray(raw.labels).tolist() == LABELS.tolist()
 
 
 def test_arrays_of_one_axis_are_columns_of_a_table() -> None:
-    """They are left to the recognition of tables."""
     parts = parts_of(
         arrays_of({"y": LABELS, "p": np.array([0.1, 0.2, 0.3, 0.4])}), ReadingOptions()
     )
@@ -214,7 +161,6 @@ def test_arrays_of_one_axis_are_columns_of_a_table() -> None:
 
 
 def test_objects_alone_are_refused() -> None:
-    """There is nothing to read."""
     empty = Column("model", np.zeros(0), unread="objects")
     with pytest.raises(FileError, match="of objects"):
         contents_of(Arrays((empty,)), ReadingOptions())

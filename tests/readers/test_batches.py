@@ -8,7 +8,7 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N, logit_set, same, same_event
 
 PARTS = [slice(k, k + 16) for k in range(0, N, 16)]
 CUTS = [slice(0, 10), slice(10, 16), slice(16, N)]
@@ -43,9 +43,7 @@ def opened(value: Any, **choices: Any) -> Upload:
 )
 def test_one_set(value: Any) -> None:
     rows = opened(value, class_names=NAMES).rows
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_array_equal(rows.logits, LOGITS)
-    np.testing.assert_array_equal(rows.labels, LABELS)
+    same(rows, LOGITS, LABELS)
 
 
 @pytest.mark.parametrize("size", [10, 16])
@@ -58,9 +56,7 @@ def test_scores_of_one_class(size: int) -> None:
         [{"probs": score[p][:, np.newaxis], "label": hit[p][:, np.newaxis]} for p in parts],
     ):
         rows = opened(value).rows
-        assert isinstance(rows, LogitSet)
-        np.testing.assert_allclose(rows.probabilities[:, 1], score, atol=1e-12)
-        np.testing.assert_array_equal(rows.labels, hit)
+        same_event(rows, score, hit)
 
 
 def test_two_sets_of_batches_by_name() -> None:
@@ -70,9 +66,7 @@ def test_two_sets_of_batches_by_name() -> None:
         for what, array in (("logits", LOGITS), ("labels", LABELS))
     }
     upload = opened(value)
-    assert isinstance(upload.calibration, LogitSet)
-    assert isinstance(upload.test, LogitSet)
-    assert (upload.calibration.n_samples, upload.test.n_samples) == (32, 40)
+    assert (logit_set(upload.calibration).n_samples, logit_set(upload.test).n_samples) == (32, 40)
 
 
 @pytest.mark.parametrize("texts", [("train", "val", "test"), ("Test", "Train", "Validation")])

@@ -11,7 +11,7 @@ import pytest
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.refusal import Question
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N, npz
+from tests.readers.files import LABELS, LOGITS, PROBABILITIES, K, N, logit_set, npz, same_event
 
 NAMES = np.array(["cat", "dog", "fox", "owl"])
 DAYS = np.full(N, np.datetime64("2024-01-01"))
@@ -26,8 +26,7 @@ def opened(**arrays: Any) -> Upload:
 
 
 def labels_of(upload: Upload) -> list[int]:
-    assert isinstance(upload.rows, LogitSet)
-    return [int(label) for label in upload.rows.labels]
+    return [int(label) for label in logit_set(upload.rows).labels]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +39,7 @@ def labels_of(upload: Upload) -> list[int]:
 )  # fmt: skip
 def test_what_is_of_no_use_is_left_out_by_name(beside: Any) -> None:
     upload = opened(logits=LOGITS, labels=LABELS, beside=beside)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.logits, LOGITS)
+    np.testing.assert_array_equal(logit_set(upload.rows).logits, LOGITS)
     assert labels_of(upload) == LABELS.tolist()
     assert "Arrays left out: beside." in upload.notes
 
@@ -103,9 +101,7 @@ LISTED = {"predictions": [[p] for p in SCORE], "labels": HITS.tolist()}
 )
 def test_a_table_of_one_column_is_the_score_of_class_1(name: str, data: bytes) -> None:
     rows = read(name, data, event="1").rows  # without names, the event is asked for
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_allclose(rows.probabilities[:, 1], SCORE, atol=1e-12)
-    np.testing.assert_array_equal(rows.labels, HITS)
+    same_event(rows, SCORE, HITS)
 
 
 @pytest.mark.parametrize("third", [BEST, LOSSES])

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
-from tests.readers.files import headed
+from tests.readers.files import headed, logit_set
 from tests.readers.test_one_score import question_of
 
 _RNG = np.random.default_rng(3)
@@ -19,8 +18,7 @@ YES = np.where(FACTOR, "Yes", "No")
 
 
 def labels(upload: Upload) -> Any:
-    assert isinstance(upload.rows, LogitSet)
-    return upload.rows.labels
+    return logit_set(upload.rows).labels
 
 
 @pytest.mark.parametrize(
@@ -64,8 +62,7 @@ def test_percentages_of_a_rare_event_are_offered_and_obeyed() -> None:
     question = question_of(data)
     assert question.answers[0].label == "Percentages"
     upload = read("a.csv", data, **question.answers[0].change)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], percent / 100)
+    np.testing.assert_allclose(logit_set(upload.rows).probabilities[:, 1], percent / 100)
 
 
 def test_faults_of_single_cells_are_no_percentages() -> None:
@@ -192,8 +189,7 @@ def test_the_event_is_named_by_its_class(names: tuple[str, str], event: str) -> 
     one, other = names
     data = headed(f"p_{one},p_{other},y", 1 - RISK, RISK, np.where(HAPPENED, other, one))
     upload = read("a.csv", data)
-    assert isinstance(upload.rows, LogitSet)
-    assert upload.rows.class_names[1] == event
+    assert logit_set(upload.rows).class_names[1] == event
     assert not [one for one in upload.doubts if one.startswith("The event is")]
 
 

@@ -8,7 +8,7 @@ import pytest
 from calibcore.data import LogitSet
 from calibcore.probabilities import softmax
 from dashboard.readers import Question, Upload, read
-from tests.readers.files import table
+from tests.readers.files import logit_set, same_event, table
 
 N = 120
 RNG = np.random.default_rng(7)
@@ -27,9 +27,7 @@ AGES = RNG.integers(20, 90, N)
 def scored(data: bytes, **choices: Any) -> Upload:
     """Expect the score of class 1 and its outcome."""
     upload = read("a.csv", data, **choices)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], SCORE)
-    np.testing.assert_array_equal(upload.rows.labels, OUTCOME)
+    same_event(upload.rows, SCORE, OUTCOME)
     return upload
 
 
@@ -151,8 +149,7 @@ def test_families_that_say_the_same_are_not_asked_about(values: Any) -> None:
     columns = {f"logit_{name}": LOGITS[:, k] for k, name in enumerate(CLASSES)}
     columns |= {f"prob_{name}": values[:, k] for k, name in enumerate(CLASSES)}
     upload = read("a.csv", table(**columns, label=CLASSES[LABELS]))
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_allclose(upload.rows.probabilities, SHARES, atol=1e-8)
+    np.testing.assert_allclose(logit_set(upload.rows).probabilities, SHARES, atol=1e-8)
 
 
 @pytest.mark.parametrize("what", ["std_{}", "n_{}"])

@@ -6,9 +6,21 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N, combined, headed, npy, npz
+from tests.readers.files import (
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    Array,
+    N,
+    combined,
+    event_scores,
+    headed,
+    logit_set,
+    npy,
+    npz,
+)
 
 NAMES = ("cat", "dog", "fox", "owl")
 TEXT = [NAMES[k] for k in LABELS]
@@ -19,11 +31,6 @@ ILL = LABELS % 2
 
 def columns(values: Array = PROBABILITIES) -> list[list[float]]:
     return [column.tolist() for column in values.astype(np.float64).T]
-
-
-def logit_set(upload: Upload) -> LogitSet:
-    assert isinstance(upload.rows, LogitSet)
-    return upload.rows
 
 
 def are(upload: Upload, values: Array | None = None) -> str:
@@ -78,8 +85,7 @@ def test_a_reference_class_stays_a_class() -> None:
 @pytest.mark.parametrize("extra", [[31, 40, 50], [1.5, 2.5, 3.5]])
 def test_one_events_scores_beside_other_numbers(extra: list[float]) -> None:
     upload = read("a.csv", headed("confidence,correct,age", [0.9, 0.6, 0.5], [1, 0, 1], extra))
-    assert isinstance(upload.rows, EventScores)
-    assert upload.rows.scores.tolist() == [0.9, 0.6, 0.5]
+    assert event_scores(upload.rows).scores.tolist() == [0.9, 0.6, 0.5]
     assert upload.columns["rows"]["age"].values.tolist() == extra
     header = "age,confidence,pred,label,weight"
     data = headed(header, extra, [0.9, 0.6, 0.5], "aba", "aab", extra)
@@ -146,7 +152,7 @@ def test_a_score_and_a_prediction_wait_for_labels() -> None:
     [
         "P (class={})", "confidence({})", "Logistic Regression ({})", "Probability:Class={}",
         "Scored Probabilities_{}", "{}_predicted_proba", "species_{}_scores", "$RP-{}",
-        "predictions.{}", "{} (net)",
+        "predictions.{}", "{} (net)", "softmax_{}",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("label", ["label", "species", "Wahre Klasse"])

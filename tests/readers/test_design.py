@@ -15,6 +15,7 @@ from dashboard.compute.periods import split_by_date
 from dashboard.readers import Upload, read
 from dashboard.readers.records import ColumnRole, Role
 from dashboard.readers.refusal import FileError, Question
+from tests.readers.files import table
 
 RNG = np.random.default_rng(3)
 N = 400
@@ -26,22 +27,16 @@ PATIENTS = np.repeat(np.arange(40) + 1000, 10)
 AGES = RNG.integers(20, 80, N)
 
 
-def csv(**columns: object) -> bytes:
-    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
-    return "\n".join(lines).encode()
-
-
 def event(upload: Upload) -> LogitSet:
     assert isinstance(upload.rows, LogitSet)
     return upload.rows
 
 
 def test_a_number_of_rows_is_so_many_rows() -> None:
-    data = csv(risk=P, died=Y, n=COUNTS, age=AGES, site=PATIENTS % 3)
+    data = table(risk=P, died=Y, n=COUNTS, age=AGES, site=PATIENTS % 3)
     upload = read("counted.csv", data, roles=(("n", "count"),))
     places = np.repeat(np.arange(N), COUNTS)
-    repeated = read("repeated.csv", csv(risk=P[places], died=Y[places], age=AGES[places],
+    repeated = read("repeated.csv", table(risk=P[places], died=Y[places], age=AGES[places],
                                         site=PATIENTS[places] % 3))  # fmt: skip
     assert_allclose(event(upload).probabilities, event(repeated).probabilities, atol=0)
     assert event(upload).labels.tolist() == event(repeated).labels.tolist()
@@ -56,7 +51,7 @@ def test_events_of_trials_are_rows_with_the_event_and_without() -> None:
     trials = RNG.integers(5, 50, 30)
     scores = np.sort(RNG.random(30)).round(3)
     events = RNG.binomial(trials, scores)
-    data = csv(score=scores, events=events, trials=trials)
+    data = table(score=scores, events=events, trials=trials)
     with pytest.raises(Question, match='in "events" of "trials" cases') as caught:
         read("bins.csv", data)
     upload = read("bins.csv", data, **caught.value.answers[0].change)
@@ -71,7 +66,7 @@ def test_events_of_trials_are_rows_with_the_event_and_without() -> None:
 
 def test_sampling_weights_and_clusters_go_with_the_rows() -> None:
     weights = np.where(AGES > 75, 0, WEIGHTS)
-    data = csv(risk=P, died=Y, sample_weight=weights, patient_id=PATIENTS, age=AGES)
+    data = table(risk=P, died=Y, sample_weight=weights, patient_id=PATIENTS, age=AGES)
     roles: tuple[tuple[str, ColumnRole], ...]
     roles = (("sample_weight", "weight"), ("patient_id", "cluster"))
     upload = read("survey.csv", data, roles=roles)
@@ -89,7 +84,7 @@ def test_sampling_weights_and_clusters_go_with_the_rows() -> None:
 
 
 def test_both_are_proposed_until_the_user_says() -> None:
-    data = csv(risk=P, died=Y, sample_weight=WEIGHTS, patient_id=PATIENTS)
+    data = table(risk=P, died=Y, sample_weight=WEIGHTS, patient_id=PATIENTS)
     upload = read("survey.csv", data)
     weight, cluster = upload.proposals
     assert [one.label for one in weight.question.answers] == ["Sampling weight", "No weight"]
@@ -113,7 +108,7 @@ def test_both_are_proposed_until_the_user_says() -> None:
     ["n", "freq", "count", "n_patients", "count(*)", "Anzahl", "number_of_customers", "nombre"],
 )
 def test_whole_numbers_that_are_called_so_are_rows_first(name: str) -> None:
-    proposals = read("x.csv", csv(risk=P, died=Y, **{name: COUNTS})).proposals
+    proposals = read("x.csv", table(risk=P, died=Y, **{name: COUNTS})).proposals
     texts = [one.label for one in proposals[0].question.answers]
     assert texts == ["Number of rows", "Sampling weight", "No weight"]
 
@@ -128,11 +123,13 @@ def test_whole_numbers_that_are_called_so_are_rows_first(name: str) -> None:
 )  # fmt: skip
 def test_weights_are_asked_about_by_their_names(name: str, times: float, asks: bool) -> None:  # noqa: FBT001
     weights = np.where(AGES > 75, 0, WEIGHTS) * times  # 0 where a row was not drawn
-    upload = read("x.csv", csv(risk=P, died=Y, **{name: weights}))
+    upload = read("x.csv", table(risk=P, died=Y, **{name: weights}))
     assert [one.question.field for one in upload.proposals] == [f'column "{name}"'] * asks
     if asks:
         assert name not in upload.columns["rows"]
-        answered = read("x.csv", csv(risk=P, died=Y, **{name: weights}), roles=((name, "weight"),))
+        answered = read(
+            "x.csv", table(risk=P, died=Y, **{name: weights}), roles=((name, "weight"),)
+        )
         assert event(answered).n_samples == np.count_nonzero(weights)
 
 
@@ -154,11 +151,11 @@ def test_what_cannot_be_is_one_sentence(
     columns: dict[str, object], roles: tuple[tuple[str, ColumnRole], ...], message: str
 ) -> None:
     with pytest.raises(FileError, match=message):
-        read("x.csv", csv(risk=P, died=Y, **columns), roles=roles)
+        read("x.csv", table(risk=P, died=Y, **columns), roles=roles)
 
 
 def test_more_events_than_trials_name_the_row() -> None:
-    data = csv(score=[0.1, 0.2, 0.4, 0.5], events=[1, 9, 2, 3], trials=[5, 5, 6, 7])
+    data = table(score=[0.1, 0.2, 0.4, 0.5], events=[1, 9, 2, 3], trials=[5, 5, 6, 7])
     with pytest.raises(FileError, match='column "events": 9 events of 5 in row 3'):
         read("x.csv", data, roles=(("trials", "count"), ("events", "events")))
 
@@ -171,7 +168,7 @@ def test_visits_of_patients_are_not_found_miscalibrated_for_being_alike() -> Non
         rng = np.random.default_rng(seed)
         risk = np.repeat(rng.random(60), 10).round(4)  # alike, as the visits of one patient are
         died = np.repeat(rng.random(60), 10) < risk
-        data = csv(risk=risk, died=died.astype(int), patient_id=np.repeat(np.arange(60), 10))
+        data = table(risk=risk, died=died.astype(int), patient_id=np.repeat(np.arange(60), 10))
         for role in roles:
             rows = event(read("visits.csv", data, roles=(("patient_id", role),)))
             rejected[role] += audit(rows).test.before.curves.ks_p_value < 0.05
@@ -199,14 +196,14 @@ def test_arrays_propose_and_take_weights_in_both_sets() -> None:
 
 
 def test_one_column_alone_weighs() -> None:
-    data = csv(risk=P, died=Y, sample_weight=WEIGHTS, n=COUNTS)
+    data = table(risk=P, died=Y, sample_weight=WEIGHTS, n=COUNTS)
     assert len(read("x.csv", data).proposals) == 2
     assert not read("x.csv", data, roles=(("n", "count"),)).proposals
 
 
 def test_counted_rows_are_split_by_date() -> None:
     dates = [f"2025-{1 + k % 12:02d}-03" for k in range(N)]
-    data = csv(risk=P, died=Y, n=COUNTS, seen=dates)
+    data = table(risk=P, died=Y, n=COUNTS, seen=dates)
     roles: tuple[tuple[str, ColumnRole], ...] = (("n", "count"),)
     upload = split_by_date(read("x.csv", data, roles=roles, split_at=("seen", "2025-07")))
     for role, late in (("calibration", False), ("test", True)):
@@ -220,7 +217,7 @@ def test_counted_rows_are_split_by_date() -> None:
 def test_what_is_called_a_weight_is_proposed_and_groups_nothing_until_answered(name: str) -> None:
     """Grouped by it, rows would be compared by what may be made of the outcome."""
     weights = np.where(Y == 1, 1, 6)
-    upload = read("a.csv", csv(p=P, y=Y, **{name: weights}))
+    upload = read("a.csv", table(p=P, y=Y, **{name: weights}))
     grouped = [column for columns in upload.columns.values() for column in columns]
     if name == "kg_weight":  # of bodies
         assert not upload.proposals
@@ -233,4 +230,4 @@ def test_what_is_called_a_weight_is_proposed_and_groups_nothing_until_answered(n
 
 def test_points_are_refused_without_a_question_about_the_event() -> None:
     with pytest.raises(FileError, match="logit of the event; convert points"):
-        read("a.csv", csv(credit_score=(750 - 200 * P).round(), default=Y))
+        read("a.csv", table(credit_score=(750 - 200 * P).round(), default=Y))

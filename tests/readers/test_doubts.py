@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import smallest_gap_shown
 from dashboard.readers import Upload, read
 from dashboard.readers.meaning import repeated
 from dashboard.readers.meaning.repeated import shared_rows
 from dashboard.samples import samples
-from tests.readers.files import Array, headed, npz
+from tests.readers.files import Array, headed, logit_set, npz
 
 N, K = 1200, 3
 
@@ -113,8 +112,8 @@ def test_labels_that_are_the_predictions_or_of_other_rows() -> None:
     nearly = LOGITS.argmax(axis=1)
     nearly[:10] = (nearly[:10] + 1) % K
     assert one(labels=nearly).doubts == ()
-    rows = "\n".join(["confidence,correct", *(f"0.{k},1" for k in range(5001, 6200))])
-    assert "accuracy exactly 100%" in read("a.csv", rows.encode()).doubts[0]
+    sure = headed("confidence,correct", np.arange(5001, 6200) / 1e4, [1] * 1199)
+    assert "accuracy exactly 100%" in read("a.csv", sure).doubts[0]
 
 
 def test_a_column_that_equals_the_label() -> None:
@@ -154,11 +153,9 @@ def test_labels_from_one_without_the_last_class() -> None:
     logits = np.column_stack([LOGITS, np.full(N, -9.0)])
     for upload in (one(logits, LABELS + 1), one(logits, LABELS + 1, first_label=1)):
         assert upload.repairs[0].startswith("Labels counted from 1 to 4 were shifted")
-        assert isinstance(upload.rows, LogitSet)
-        np.testing.assert_array_equal(upload.rows.labels, LABELS)
+        np.testing.assert_array_equal(logit_set(upload.rows).labels, LABELS)
     absent = LABELS > 0
-    rows = one(LOGITS[absent], LABELS[absent]).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(one(LOGITS[absent], LABELS[absent]).rows)
     np.testing.assert_array_equal(rows.labels, LABELS[absent])
 
 
@@ -354,8 +351,7 @@ def test_few_wrong_rows_say_nothing_where_the_score_of_an_event_is_evaluated() -
     assert wrong < 8
 
     def doubts_with(y: Array) -> list[str]:
-        rows = (f"{p:.4f},{int(k)}" for p, k in zip(score.tolist(), y.tolist(), strict=True))
-        doubts = read("a.csv", "\n".join(["risk,died", *rows]).encode()).doubts
+        doubts = read("a.csv", headed("risk,died", score.round(4), y.astype(int))).doubts
         return [doubt for doubt in doubts if doubt.startswith("Only")]
 
     assert not doubts_with(happened)

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores
 from dashboard.readers import FileError, Upload, read
 from tests.readers import adapter
 from tests.readers.files import (
@@ -16,21 +16,12 @@ from tests.readers.files import (
     LOGITS_TEST,
     PROBABILITIES,
     Array,
-    combine,
-    file_of,
+    combined,
+    logit_set,
     npy,
     npz,
+    same,
 )
-
-
-def logit_set(rows: object) -> LogitSet:
-    assert isinstance(rows, LogitSet)
-    return rows
-
-
-def same(rows: object, logits: Array = LOGITS, labels: Array = LABELS) -> None:
-    np.testing.assert_array_equal(logit_set(rows).logits, logits)
-    np.testing.assert_array_equal(logit_set(rows).labels, labels)
 
 
 def text_of(upload: Upload) -> str:
@@ -108,8 +99,8 @@ def test_minus_infinity_rules_a_class_out() -> None:
 
 
 def test_two_sets_of_scores() -> None:
-    scores = file_of("val.csv", b"confidence,correct\n0.5,1\n")
-    both = combine([scores, scores])
+    scores = ("val.csv", b"confidence,correct\n0.5,1\n")
+    both = combined([scores, scores])
     assert isinstance(both.split().calibration, EventScores)
     assert set(both.sets) == {"calibration", "test"}
 
@@ -127,6 +118,5 @@ def test_adapter_for_the_corpus() -> None:
 def test_labels_that_are_text_beside_bare_values() -> None:
     names = np.array([f"LABEL_{label}" for label in LABELS])
     for labels in (names, LABELS.astype("U2")):
-        upload = combine([file_of("logits.npy", npy(LOGITS)), file_of("labels.npy", npy(labels))])
-        assert isinstance(upload.rows, LogitSet)
-        np.testing.assert_array_equal(upload.rows.labels, LABELS)
+        upload = combined([("logits.npy", npy(LOGITS)), ("labels.npy", npy(labels))])
+        np.testing.assert_array_equal(logit_set(upload.rows).labels, LABELS)

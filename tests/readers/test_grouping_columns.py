@@ -11,21 +11,14 @@ from tests.readers.files import (
     LABELS,
     LABELS_TEST,
     LOGITS,
-    Array,
     combined,
     csv_of,
+    good_csv,
     npz,
 )
 
 TOWNS = ["Bonn", "Köln", "", "New York"]
 QUARTERS = [f"{k / 4}" for k in range(40)]
-
-
-def with_columns(extra: dict[str, list[str]], labels: Array = LABELS) -> bytes:
-    lines = csv_of(LOGITS[: len(labels)], labels, header=HEADER).decode().splitlines()
-    head = ",".join([lines[0], *extra])
-    rows = [",".join(parts) for parts in zip(lines[1:], *extra.values(), strict=True)]
-    return "\n".join([head, *rows]).encode()
 
 
 def cells(column: GroupingColumn) -> list[object]:
@@ -41,9 +34,7 @@ def text_of(upload: Upload) -> str:
 def test_numbers_and_texts() -> None:
     towns = [TOWNS[k % 4] for k in range(40)]
     ages = ["" if k == 3 else f"{k * 1.5}" for k in range(40)]
-    upload = read(
-        "a.csv", with_columns({"town": towns, "age": ages, "id": [f"p{k}" for k in range(40)]})
-    )
+    upload = read("a.csv", good_csv(town=towns, age=ages, id=[f"p{k}" for k in range(40)]))
     columns = upload.columns["rows"]
     assert list(columns) == ["town", "age"]
     assert cells(columns["town"]) == towns
@@ -108,7 +99,7 @@ def test_what_is_too_much_is_left_out() -> None:
 @given(st.floats(0.1, 0.9), st.integers(0, 99))
 def test_rows_keep_their_columns_in_a_split(share: float, seed: int) -> None:
     marks = [f"{k + 0.25}" for k in range(40)]
-    upload = read("a.csv", with_columns({"mark": marks, "kind": ["ab"[k % 2] for k in range(40)]}))
+    upload = read("a.csv", good_csv(mark=marks, kind=["ab"[k % 2] for k in range(40)]))
     split = upload.split(calibration_share=share, seed=seed)
     columns = upload.split_columns(calibration_share=share, seed=seed)
     for role, part in (("calibration", split.calibration), ("test", split.test)):
@@ -119,8 +110,8 @@ def test_rows_keep_their_columns_in_a_split(share: float, seed: int) -> None:
 
 
 def test_two_files_count_categories_alike() -> None:
-    first = with_columns({"town": ["Bonn", "Köln"] * 20, "only": ["x", "y"] * 20})
-    second = with_columns({"town": ["Köln", "Rom"] * 20, "age": QUARTERS})
+    first = good_csv(town=["Bonn", "Köln"] * 20, only=["x", "y"] * 20)
+    second = good_csv(town=["Köln", "Rom"] * 20, age=QUARTERS)
     upload = combined([("val.csv", first), ("test.csv", second)])
     kept = {role: {**part} for role, part in upload.split_columns().items()}
     assert kept == upload.columns
@@ -132,7 +123,7 @@ def test_two_files_count_categories_alike() -> None:
 
 
 def test_numbers_in_one_set_and_texts_in_the_other_are_texts() -> None:
-    first, second = with_columns({"x": QUARTERS}), with_columns({"x": ["a", "b"] * 20})
+    first, second = good_csv(x=QUARTERS), good_csv(x=["a", "b"] * 20)
     upload = combined([("val.csv", first), ("test.csv", second)])
     assert cells(upload.columns["test"]["x"]) == ["a", "b"] * 20
     assert cells(upload.columns["calibration"]["x"])[1] == "0.25"

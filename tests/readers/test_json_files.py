@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, read
 from tests.readers.files import (
     HEADER,
@@ -14,10 +14,12 @@ from tests.readers.files import (
     LOGITS,
     PROBABILITIES,
     N,
-    combine,
+    combined,
     csv_of,
-    file_of,
+    logit_set,
     npy,
+    same,
+    same_hits,
 )
 
 TABLE = LOGITS.astype(float)
@@ -44,12 +46,6 @@ def text(value: object) -> bytes:
 
 def records(**members: Any) -> list[dict[str, Any]]:
     return [dict(zip(members, row, strict=True)) for row in zip(*members.values(), strict=True)]
-
-
-def same(rows: object, table: Any = TABLE, labels: Any = LABELS) -> None:
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_array_equal(rows.logits, table)
-    np.testing.assert_array_equal(rows.labels, labels)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +108,7 @@ def test_the_same_table_as_text() -> None:
     ],
 )  # fmt: skip
 def test_classes_listed_with_their_scores(value: Any) -> None:
-    rows = read("a.json", text(value)).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.json", text(value)).rows)
     places = [int(name) if name.isdigit() else NAMES.index(name) for name in rows.class_names]
     np.testing.assert_allclose(rows.probabilities, PROBABILITIES[:, places], atol=1e-8)
     assert [places[label] for label in rows.labels] == TRUTH
@@ -122,18 +117,15 @@ def test_classes_listed_with_their_scores(value: Any) -> None:
 @pytest.mark.parametrize("n_ranks", [1, 2, 3])
 def test_the_likeliest_only(n_ranks: int) -> None:
     rows = read("a.json", text(records(label=WORDS, out=[row[:n_ranks] for row in LISTS]))).rows
-    assert isinstance(rows, EventScores)
-    np.testing.assert_array_equal(rows.scores, PROBABILITIES.max(axis=1))
-    np.testing.assert_array_equal(rows.hits, ORDER[:, 0] == LABELS)
+    same_hits(rows, PROBABILITIES.max(axis=1), ORDER[:, 0] == LABELS)
 
 
 def test_lists_and_their_labels_in_two_files() -> None:
     for labels in (
-        file_of("labels.npy", npy(np.array(WORDS))),
-        file_of("labels.json", text(WORDS)),
+        ("labels.npy", npy(np.array(WORDS))),
+        ("labels.json", text(WORDS)),
     ):
-        rows = combine([file_of("values.json", text(LISTS)), labels]).rows
-        assert isinstance(rows, LogitSet)
+        rows = logit_set(combined([("values.json", text(LISTS)), labels]).rows)
         assert [rows.class_names[k] for k in rows.labels] == WORDS
 
 
@@ -158,12 +150,10 @@ LISTED = [{"logits": row, "label": label} for row, label in zip(ROWS, TRUTH, str
 @pytest.mark.parametrize("names", [{}, {"class_names": NAMES}])
 def test_what_stands_beside_lists_of_records(names: dict[str, Any]) -> None:
     one = read("a.json", json.dumps({"model": "m", "epoch": 3, "rows": LISTED} | names).encode())
-    assert isinstance(one.rows, LogitSet)
-    np.testing.assert_array_equal(one.rows.logits, LOGITS)
+    np.testing.assert_array_equal(logit_set(one.rows).logits, LOGITS)
     assert one.class_names == (tuple(NAMES) if names else ("0", "1", "2", "3"))
     both = {"epoch": 3, "val": LISTED, "test": LISTED[::-1]} | names
     upload = read("a.json", json.dumps(both).encode())
     assert isinstance(upload.calibration, LogitSet)
-    assert isinstance(upload.test, LogitSet)
-    np.testing.assert_array_equal(upload.test.labels, LABELS[::-1])
+    np.testing.assert_array_equal(logit_set(upload.test).labels, LABELS[::-1])
     assert upload.class_names == one.class_names

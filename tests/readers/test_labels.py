@@ -6,10 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
 from dashboard.readers.refusal import visible
-from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, K, N, combine, file_of, npz
+from tests.readers.files import (
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    Array,
+    K,
+    N,
+    combined,
+    event_scores,
+    logit_set,
+    npz,
+)
 
 NAMES = ["cat", "dog", "fox", "hen"]
 BEST = PROBABILITIES.argmax(axis=1)
@@ -28,8 +39,7 @@ def are(upload: Upload) -> LogitSet:
 
 
 def hits(upload: Upload) -> Array:
-    assert isinstance(upload.rows, EventScores)
-    return upload.rows.hits
+    return event_scores(upload.rows).hits
 
 
 @pytest.mark.parametrize(
@@ -107,8 +117,7 @@ def test_labels_that_name_no_class_are_asked_about_in_the_order_that_fits() -> N
 def test_class_names_that_fit_far_better_in_another_order_are_doubted() -> None:
     given = ("A", "D", "H", "V")
     upload = read("a.csv", sports(INITIALS), class_names=given)
-    assert isinstance(upload.rows, LogitSet)
-    right = np.mean(upload.rows.labels == BEST), np.mean(BEST == LABELS)
+    right = np.mean(logit_set(upload.rows).labels == BEST), np.mean(BEST == LABELS)
     expected = (
         f"The likeliest class is right in {right[0]:.1%} of the rows if the columns are"
         f" A, D, H, V in this order, as you said, but in {right[1]:.1%} if they are H, A, D, V."
@@ -197,9 +206,8 @@ def test_numbered_classes_in_another_order(frame: str, first: int, counted: int)
     order = np.array([2, 0, 3, 1])
     heads = [*(frame.format(k + first) for k in order), "label"]
     upload = read("a.csv", table(heads, *PROBABILITIES.T[order], LABELS + counted))
-    assert isinstance(upload.rows, LogitSet)
     assert upload.class_names == tuple(str(k + first) for k in order)
-    np.testing.assert_array_equal(order[upload.rows.labels], LABELS)
+    np.testing.assert_array_equal(order[logit_set(upload.rows).labels], LABELS)
     (text,) = upload.repairs
     assert text == "Labels were matched to the class names, which are numbers (40 labels)."
 
@@ -207,8 +215,7 @@ def test_numbered_classes_in_another_order(frame: str, first: int, counted: int)
 def test_typed_numbers_of_classes_are_followed() -> None:
     order = ("3", "1", "0", "2")
     upload = read("a.npz", npz(probs=PROBABILITIES, labels=LABELS), class_names=order)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(np.array(order, dtype=int)[upload.rows.labels], LABELS)
+    np.testing.assert_array_equal(np.array(order, dtype=int)[logit_set(upload.rows).labels], LABELS)
 
 
 @pytest.mark.parametrize("frame", ["class_{}", "C{}", "{} stars", "{}"])
@@ -220,8 +227,7 @@ def test_places_among_classes_that_are_sorted_as_text(frame: str) -> None:
     upload = read("a.json", json.dumps(parts).encode())
     # Numbers alone are no names.
     assert upload.class_names == tuple(map(str, range(12)) if frame == "{}" else names)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, places)
+    np.testing.assert_array_equal(logit_set(upload.rows).labels, places)
 
 
 def test_the_first_label_is_decided_for_both_sets_together() -> None:
@@ -234,8 +240,7 @@ def test_the_first_label_is_decided_for_both_sets_together() -> None:
 
 def test_the_user_says_where_labels_count_from() -> None:
     upload = read("a.npz", npz(probs=PROBABILITIES, labels=np.maximum(LABELS, 1)), first_label=0)
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, np.maximum(LABELS, 1))
+    np.testing.assert_array_equal(logit_set(upload.rows).labels, np.maximum(LABELS, 1))
     with pytest.raises(FileError, match=r"labels such as 0 in .* from 1 to 4"):
         read("a.npz", npz(logits=LOGITS, labels=LABELS), first_label=1)
     upload = read("a.npz", npz(logits=LOGITS, labels=np.minimum(LABELS + 1, 3)), first_label=1)
@@ -261,7 +266,7 @@ def test_one_of_two_counts_from_1(first: int, other: int) -> None:
     ) as asked:
         read("a.csv", data)
     with pytest.raises(Question, match="counts from 1"):
-        combine([file_of("val.csv", data), file_of("test.csv", data)])
+        combined([("val.csv", data), ("test.csv", data)])
     yes, no = (read("a.csv", data, **answer.change) for answer in asked.value.answers)
     np.testing.assert_array_equal(hits(yes), TRUTH == TOLD)
     assert yes.repairs[0].startswith("Classes were numbered again")

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.readers.records import Column, ColumnRole, Contents, ReadingOptions
 from dashboard.readers.refusal import Question
-from tests.readers.test_sets import LEAVE_OUT, numbers, read, rows_of, texts
+from tests.readers.test_sets import LEAVE_OUT, binary, numbers, read, rows_of, texts
 
 BLANKS: dict[ColumnRole, Column] = {
     "score": numbers("risk", [0.5, "", "n/a", "", 0.2, 0.3, 0.4, 0.9]),
@@ -64,10 +64,8 @@ def test_few_scores_out_of_range_are_faults_of_their_rows() -> None:
     """Many are of logits, and a column that is called so is not asked about."""
     score = np.full(100, 0.25)
     score[7] = 1.5
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("risk", score), "outcome": numbers("y", np.arange(100) % 2),
-    }  # fmt: skip
-    with pytest.raises(Question, match=r"risk 1 \(outside 0 to 1\)"):
+    columns = binary(score, np.arange(100) % 2)
+    with pytest.raises(Question, match=r"p 1 \(outside 0 to 1\)"):
         read(columns)
     assert len(np.asarray(rows_of(read(columns, LEAVE_OUT)).table)) == 99
     logits = columns | {"score": replace(columns["score"], name="logit")}
@@ -77,11 +75,5 @@ def test_few_scores_out_of_range_are_faults_of_their_rows() -> None:
 
 
 def test_missing_words_in_a_group_need_no_question() -> None:
-    """Only columns that the numbers are computed of matter."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.5, 0.2]),
-        "outcome": numbers("y", [0, 1]),
-        "group": numbers("age", [40.0, ""]),
-    }
-    raw = rows_of(read(columns))
+    raw = rows_of(read(binary([0.5, 0.2], [0, 1]) | {"group": numbers("age", [40.0, ""])}))
     assert np.isnan(raw.columns[0].values[1])

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
@@ -16,7 +14,7 @@ from dashboard.headless import read_paths
 from dashboard.readers import FileError, ReadingOptions, limits, parse, read
 from dashboard.readers.records import FileTable
 from dashboard.readers.worker import parse_apart
-from tests.readers.files import npz, safetensors
+from tests.readers.files import npz, parquet, safetensors
 from tests.readers.test_bounds import header, zipped
 
 MB = limits.MB
@@ -52,12 +50,6 @@ def tensors(n_tensors: int) -> bytes:
         for k in range(n_tensors)
     }
     return safetensors(each, bytes(4 * n_tensors))
-
-
-def parquet(n_columns: int) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(pa.table({f"c{k}": [0.5] for k in range(n_columns)}), buffer)
-    return buffer.getvalue()
 
 
 def wide(n_columns: int, separator: str = ",") -> bytes:
@@ -136,7 +128,8 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
         "pickle: more than 1,000 arrays by name",
     ),
     "columns of Parquet": (
-        "a.parquet", lambda: parquet(4_097), "4,097 columns. Expected at most 4,096"
+        "a.parquet", lambda: parquet({f"c{k}": [0.5] for k in range(4_097)}),
+        "4,097 columns. Expected at most 4,096"
     ),
     "steps": (
         "a.pkl", lambda: b"\x80\x04" + b"N" * 2_000_000 + b".", "more than 2,000,000 steps"

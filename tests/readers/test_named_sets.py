@@ -8,11 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.refusal import Question
-from tests.readers.files import HEADER, LABELS, LOGITS, NN, PROBABILITIES, N, csv_of, npz
-from tests.readers.test_parquet import parquet
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LOGITS,
+    NN,
+    PROBABILITIES,
+    N,
+    good_csv,
+    headed,
+    logit_set,
+    npz,
+    parquet,
+    same,
+    same_hits,
+)
 from tests.readers.test_xlsx import of_rows
 
 HITS = (PROBABILITIES.argmax(axis=1) == LABELS).astype(int)
@@ -24,10 +37,8 @@ def spread(texts: Sequence[str]) -> list[str]:
     return [texts[(k * k + k // 5) % len(texts)] for k in range(N)]
 
 
-def table(sets: Sequence[object], name: str = "split", logits: Any = LOGITS) -> bytes:
-    head, *rows = csv_of(logits, LABELS, header=HEADER).decode().splitlines()
-    lines = [f"{row},{of}" for row, of in zip(rows, sets, strict=True)]
-    return "\n".join([f"{head},{name}", *lines]).encode()
+def table(sets: Sequence[object], name: str = "split") -> bytes:
+    return good_csv(**{name: sets})
 
 
 def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[str]) -> None:
@@ -36,9 +47,7 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
     for rows, texts in ((upload.calibration, calibration), (upload.test, test)):
         chosen = [k for k in range(N) if sets[k] in texts]
         assert chosen
-        assert isinstance(rows, LogitSet)
-        np.testing.assert_array_equal(rows.logits, LOGITS[chosen])
-        np.testing.assert_array_equal(rows.labels, LABELS[chosen])
+        same(rows, LOGITS[chosen], LABELS[chosen])
 
 
 @pytest.mark.parametrize(
@@ -151,9 +160,8 @@ def test_sets_in_which_the_scores_differ_are_no_outcome() -> None:
     held_out, scores = np.arange(400) % 3 == 0, rng.random(400)
     bad = (rng.random(400) < scores).astype(int)
     shown = np.where(held_out, (3 + scores) / 4, scores / 4)
-    rows = zip(np.where(held_out, "validation", "development"), shown, bad, strict=True)
-    lines = ["dataset,pd,bad", *(f"{of},{p:.4f},{y}" for of, p, y in rows)]
-    upload = read("a.csv", "\n".join(lines).encode())
+    sets = np.where(held_out, "validation", "development")
+    upload = read("a.csv", headed("dataset,pd,bad", sets, shown.round(4), bad))
     assert upload.sets["rows"].n_samples == 134
     assert 'Outcome: column "bad".' in upload.notes
 
@@ -161,8 +169,7 @@ def test_sets_in_which_the_scores_differ_are_no_outcome() -> None:
 def test_the_user_may_leave_out_rows_that_a_flag_calls_training() -> None:
     sets = spread(("0", "1"))
     upload = read("a.csv", table(sets, "is_train"), roles=(("is_train", "set"),))
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == "0" for of in sets]])
+    np.testing.assert_array_equal(logit_set(upload.rows).logits, LOGITS[[of == "0" for of in sets]])
 
 
 def test_the_user_may_leave_rows_of_neither_set_out() -> None:
@@ -178,20 +185,15 @@ def test_the_user_may_leave_rows_of_neither_set_out() -> None:
 
 def test_top_scores_and_predictions_are_parted_too() -> None:
     sets = spread(("val", "test", "train"))
-    lines = [f"{p!r},{hit},{of}" for p, hit, of in zip(TOP.tolist(), HITS, sets, strict=True)]
-    upload = read("a.csv", "\n".join(["confidence,correct,split", *lines]).encode())
+    upload = read("a.csv", headed("confidence,correct,split", TOP, HITS, sets))
     for rows, text in ((upload.calibration, "val"), (upload.test, "test")):
         chosen = [k for k in range(N) if sets[k] == text]
-        assert isinstance(rows, EventScores)
-        np.testing.assert_array_equal(rows.scores, TOP[chosen])
-        np.testing.assert_array_equal(rows.hits, HITS[chosen])
+        same_hits(rows, TOP[chosen], HITS[chosen])
 
 
 def test_of_two_columns_of_sets_the_one_that_is_called_so_is_followed() -> None:
     sets, others = spread(("val", "test")), ["test", "val"] * (N // 2)
-    head, *rows = table(others, "place").decode().splitlines()
-    lines = [f"{row},{of}" for row, of in zip(rows, sets, strict=True)]
-    upload = read("a.csv", "\n".join([f"{head},split", *lines]).encode())
+    upload = read("a.csv", good_csv(place=others, split=sets))
     are(upload, sets, {"val"}, {"test"})
     assert "place" in upload.columns["test"]
 

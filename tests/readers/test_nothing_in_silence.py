@@ -3,7 +3,6 @@
 Each kind is a table of `Case`; another kind is another table in `KINDS`.
 """
 
-import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +11,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, ReadingOptions, Upload, read
-from tests.readers.files import npz
+from tests.readers.files import npz, parquet
 from tests.readers.test_xlsx import of_rows
 
 Columns = Mapping[str, Sequence[Any]]
@@ -104,9 +101,7 @@ def xlsx(columns: Columns, *below: Sequence[Any]) -> bytes:
 
 
 def parquet_of(columns: Columns) -> bytes:
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table({name: list(cells) for name, cells in columns.items()}), buffer)
-    return buffer.getvalue()
+    return parquet({name: list(cells) for name, cells in columns.items()})
 
 
 def records(columns: Columns) -> bytes:
@@ -483,12 +478,6 @@ def _lines(*members: Mapping[str, Any]) -> bytes:
     return "\n".join(map(json.dumps, members)).encode()
 
 
-def _npz(**arrays: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
-
-
 def _refused(name: str, make: Callable[[], bytes], pattern: str) -> Case:
     return Case("no scores, and why", name, make, Expect(refused=pattern))
 
@@ -544,7 +533,7 @@ NO_SCORES = (
     _refused("generated.jsonl", lambda: _lines(*(
         {"target": kind, "resps": [[kind]], "filtered_resps": [kind]} for kind in _TRUE
     )), "lists of texts such as"),
-    _refused("draws.npz", lambda: _npz(mc_probs=np.array([SHARES3, SHARES3]), y=_NUMBERS),
+    _refused("draws.npz", lambda: npz(mc_probs=np.array([SHARES3, SHARES3]), y=np.array(_NUMBERS)),
              r"shape \(2, 120, 3\)"),
     _opened("levels.csv", lambda: b",model,model,model,truth\n" + csv(
         {"": range(N)} | {kind: [row[k] for row in _PARTS] for k, kind in enumerate(KINDS3)}
@@ -690,13 +679,9 @@ _BEST = _TABLE.argmax(axis=1)
 
 
 def npz_of(columns: Columns, kind: str = "f8") -> bytes:
-    buffer = io.BytesIO()
     cells = {name: np.asarray(its) for name, its in columns.items()}
-    kept: dict[str, Any] = {
-        n: c.astype(kind) if c.dtype.kind == "f" else c for n, c in cells.items()
-    }
-    np.savez(buffer, **kept)
-    return buffer.getvalue()
+    cells = {n: c.astype(kind) if c.dtype.kind == "f" else c for n, c in cells.items()}
+    return npz(compress=False, **cells)
 
 
 def _figure(name: str, make: Callable[[], bytes], *says: str, never: str = "(?!)") -> Case:

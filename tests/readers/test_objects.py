@@ -8,8 +8,7 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import Question, Upload, read
-from tests.readers.files import LABELS, PROBABILITIES
-from tests.readers.test_bounds import parquet
+from tests.readers.files import LABELS, PROBABILITIES, parquet
 
 WORDS = ["cat", "dog", "fox", "hen"]
 TRUTH = [WORDS[k] for k in LABELS]

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import Array, headed
+from tests.readers.files import Array, headed, logit_set, same_event
 
 _RNG = np.random.default_rng(11)
 N = 200
@@ -19,9 +18,7 @@ AGE = _RNG.integers(30, 90, N)
 
 
 def is_risk(upload: Upload, risk: Array = RISK) -> None:
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], risk, atol=2e-6)
-    np.testing.assert_array_equal(upload.rows.labels, ILL)
+    same_event(upload.rows, risk, ILL)
 
 
 def question_of(data: bytes, **choices: Any) -> Question:
@@ -97,8 +94,7 @@ def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
 def test_the_only_column_beside_a_score_is_the_outcome() -> None:
     weak = np.arange(N) % 2
     upload = read("a.csv", headed("risk,gone", RISK, weak))
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, weak)
+    np.testing.assert_array_equal(logit_set(upload.rows).labels, weak)
     is_risk(read("a.csv", headed("Risiko,verstorben", RISK, np.array(["nein", "ja"])[ILL])))
 
 
@@ -128,9 +124,8 @@ def test_marks_for_missing_scores_are_asked_about(count: int, mark: float, name:
     data = marked(count, mark, name)
     assert f"{count} row" in str(question_of(data))
     upload = read("a.csv", data, leave_out=True)
-    assert isinstance(upload.rows, LogitSet)
     assert upload.values_kind == "probabilities"
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], RISK[count:], atol=2e-6)
+    np.testing.assert_allclose(logit_set(upload.rows).probabilities[:, 1], RISK[count:], atol=2e-6)
     assert read("a.csv", data, values="logits").values_kind == "logits"
 
 
@@ -170,9 +165,7 @@ def test_points_that_no_heading_calls_logits_and_that_fit_none_are_asked_about()
     assert as_logits - share > 0.15
 
     def file(heading: str, scores: Array) -> bytes:
-        words = np.where(label, "spam", "ham").tolist()
-        rows = (f"{a},{b}" for a, b in zip(scores.tolist(), words, strict=True))
-        return "\n".join([f"{heading},label", *rows]).encode()
+        return headed(f"{heading},label", scores, np.where(label, "spam", "ham"))
 
     with pytest.raises(Question) as caught:
         read("a.csv", file("sa_score", points))

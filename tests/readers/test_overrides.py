@@ -5,9 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
-from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import GOOD, HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npz
+from dashboard.readers import FileError, Question, read
+from tests.readers.files import (
+    GOOD,
+    HEADER,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    N,
+    csv_of,
+    good_csv,
+    headed,
+    logit_set,
+    npz,
+)
 
 OTHER = (LABELS + 1) % 4
 RNG = np.random.default_rng(3)
@@ -15,23 +26,9 @@ RISK = RNG.uniform(size=200).round(6)
 ILL = (RNG.uniform(size=200) < RISK).astype(int)
 
 
-def table(**columns: Any) -> bytes:
-    lines = csv_of(LOGITS, LABELS, header=HEADER).decode().splitlines()
-    rows = [
-        ",".join([line, *map(str, extra)])
-        for line, *extra in zip(lines[1:], *columns.values(), strict=True)
-    ]
-    return "\n".join([",".join([lines[0], *columns]), *rows]).encode()
-
-
-def logit_set(upload: Upload) -> LogitSet:
-    assert isinstance(upload.rows, LogitSet)
-    return upload.rows
-
-
 @pytest.mark.parametrize("name", ["target", "odd", "pred_label"])
 def test_another_column_of_a_table_is_the_outcome(name: str) -> None:
-    upload = read("a.csv", table(**{name: OTHER}), roles=((name, "outcome"),))
+    upload = read("a.csv", good_csv(**{name: OTHER}), roles=((name, "outcome"),))
     np.testing.assert_array_equal(logit_set(upload).labels, OTHER)
     np.testing.assert_array_equal(logit_set(upload).logits, LOGITS)
     assert (upload.uses[name], upload.uses["label"]) == ("label", "group")
@@ -48,8 +45,7 @@ def test_another_array_is_the_outcome() -> None:
         test_odd=LABELS,
     )  # fmt: skip
     upload = read("a.npz", both, roles=(("odd", "outcome"),))
-    assert isinstance(upload.calibration, LogitSet)
-    np.testing.assert_array_equal(upload.calibration.labels, OTHER)
+    np.testing.assert_array_equal(logit_set(upload.calibration).labels, OTHER)
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.pkl", "a.csv"])
@@ -75,12 +71,12 @@ def test_a_column_that_is_not_there(name: str) -> None:
 )
 def test_choices_that_do_not_fit(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(FileError, match=message) as caught:
-        read("a.csv", table(town=["Bonn"] * 40, big=[90] * 40, odd=OTHER), **choices)
+        read("a.csv", good_csv(town=["Bonn"] * 40, big=[90] * 40, odd=OTHER), **choices)
     assert len(str(caught.value)) < 400
 
 
 def test_a_score_beside_a_table_is_the_score() -> None:
-    data = table(score=PROBABILITIES[:, 1], y=LABELS % 2)
+    data = good_csv(score=PROBABILITIES[:, 1], y=LABELS % 2)
     upload = read("a.csv", data, roles=(("score", "score"), ("y", "outcome")))
     assert upload.uses["logit_0"] == "group"
     np.testing.assert_allclose(logit_set(upload).probabilities[:, 1], PROBABILITIES[:, 1])
@@ -101,8 +97,7 @@ def test_class_names() -> None:
 
 @pytest.mark.parametrize("words", [("0", "1"), ("-1", "1"), ("1", "2"), ("well", "ill")])
 def test_the_event_of_a_score(words: tuple[str, str]) -> None:
-    rows = [f"{risk},{words[y]}" for risk, y in zip(RISK, ILL, strict=True)]
-    data = "\n".join(["s,label", *rows]).encode()
+    data = headed("s,label", RISK, np.array(words)[ILL])
     for event in (0, 1):
         upload = read("a.csv", data, event=words[event])
         np.testing.assert_array_equal(logit_set(upload).labels, event == ILL)
@@ -113,17 +108,15 @@ def test_the_event_of_a_score(words: tuple[str, str]) -> None:
 @pytest.mark.parametrize("score", ["Malignant_prob_v2", "P(Y = malignant)"])
 def test_the_heading_of_a_score_names_its_event(score: str) -> None:
     words = np.array(["benign", "malignant"])
-    rows = [f"{risk},{words[y]}" for risk, y in zip(RISK, ILL, strict=True)]
-    upload = read("a.csv", "\n".join([f"{score},diagnosis", *rows]).encode())
+    upload = read("a.csv", headed(f"{score},diagnosis", RISK, words[ILL]))
     assert logit_set(upload).class_names == tuple(words)
 
 
 def test_the_first_row_may_be_data_or_names() -> None:
     data = "\n".join(["1,2,1", *(f"{k}.5,{k % 7},{k % 2}" for k in range(30))]).encode()
     roles: Any = (("column 1", "class"), ("column 2", "class"))
-    assert (
-        len(logit_set(read("a.csv", data, header=False, roles=roles, values="logits")).labels) == 31
-    )
+    rows = logit_set(read("a.csv", data, header=False, roles=roles, values="logits"))
+    assert rows.n_samples == 31
     data = data.replace(b"2,1", b"2,3", 1)
     rows = logit_set(read("a.csv", data, header=True, roles=(("3", "outcome"),), values="logits"))
     assert (rows.class_names, rows.n_samples) == (("1", "2"), 30)

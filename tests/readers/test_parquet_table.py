@@ -1,12 +1,10 @@
 """Parquet files become tables: values as written, nested ones flat, damage refused."""
 
-import io
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +12,9 @@ from hypothesis import strategies as st
 from dashboard.readers.formats.parquet import read_parquet
 from dashboard.readers.records import Column
 from dashboard.readers.refusal import FileError
+from tests.readers.files import parquet
 
 SCORES = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]], dtype=np.float32)
-
-
-def parquet(columns: dict[str, Any] | pa.Table, **options: Any) -> bytes:
-    buffer = io.BytesIO()
-    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
-    pq.write_table(table, buffer, **options)
-    return buffer.getvalue()
 
 
 def columns_of(columns: dict[str, Any], **options: Any) -> dict[str, Column]:
@@ -36,15 +28,8 @@ def only(values: Any, **options: Any) -> Column:
     return column
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {}, {"compression": "zstd"}, {"compression": "none", "write_page_checksum": True},
-        {"row_group_size": 2}, {"data_page_version": "2.0"}, {"use_dictionary": False},
-    ],
-)  # fmt: skip
-def test_values_keep_their_type_however_they_are_written(options: dict[str, Any]) -> None:
-    result = columns_of({"p": SCORES[:, 0], "n": [3, 1, 2], "word": ["b", "a", "b"]}, **options)
+def test_values_keep_their_type() -> None:
+    result = columns_of({"p": SCORES[:, 0], "n": [3, 1, 2], "word": ["b", "a", "b"]})
     assert result["p"].values.dtype == np.float32
     assert result["p"].values.tolist() == [0.25, 0.5, 1.0]
     assert result["n"].values.dtype == np.int64
@@ -73,6 +58,8 @@ def test_nan_that_is_no_null_is_a_number() -> None:
         (pa.array([5, 6, 5]).dictionary_encode(), [5, 6, 5]),
         (["1.5", "2"], [1.5, 2.0]),
         (np.array([0.5, 2], dtype=np.float16), [0.5, 2.0]),
+        (np.array([0.5, 2]), [0.5, 2.0]),
+        (np.array([3, -1], dtype=np.int8), [3, -1]),
     ],
 )
 def test_numbers_of_other_types(values: Any, expected: list[float]) -> None:
@@ -119,6 +106,7 @@ def test_a_null_list_is_a_blank_cell() -> None:
     [
         ([[1, 2], [1, 2], [1]], "lists of unequal length: 2 in row 1, 1 in row 3"),
         ([["x"]], 'lists of texts such as "x"'),
+        ([["1", "x"]], 'lists of texts such as "x"'),
         ([[[1.0], [2.0]]], "nested lists"),
         ([[{"a": 1}, {"a": 2}]], "lists of objects"),
         ([b"\xff"], "bytes"),
@@ -164,8 +152,6 @@ GOOD = parquet(
         (GOOD[:4] + b"\xff" * 60 + GOOD[64:], "damaged"),
         (parquet(pa.table([[1], [2]], names=["a", "a"])), 'column "a" twice'),
         (parquet({"a": pa.array([], pa.int8())}), "no rows"),
-        (parquet({f"c{k}": [1] for k in range(4097)}), "4,097 columns"),
-        (parquet({"a": np.zeros(10_000_001, "i1")}), "10,000,001 rows"),
     ],
 )
 def test_refused(data: bytes, message: str) -> None:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from calibcore.data import LogitSet
 from dashboard.readers import FileError, read
-from tests.readers.files import pickled
+from tests.readers.files import logit_set, pickled
 from tests.readers.test_pickle_files import FLOAT, MAKE, STATE, TYPE
 
 SCALAR = b"cnumpy.core.multiarray\nscalar\n("
@@ -59,8 +58,7 @@ def test_refused(data: bytes, text: str) -> None:
 @pytest.mark.parametrize("protocol", range(3))
 def test_long_arrays_that_are_written_as_texts(protocol: int) -> None:
     table = np.random.default_rng(0).normal(size=(100_000, 2))
-    rows = read("a.pkl", pickled((table, table.argmin(axis=1)), protocol)).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.pkl", pickled((table, table.argmin(axis=1)), protocol)).rows)
     np.testing.assert_array_equal(rows.logits, table)
 
 
@@ -73,14 +71,12 @@ def test_escapes_of_python_2() -> None:
     assert piece.table.tolist() == [1.5, -2.0]
     text = b"(dS'class_names'\n(lS'\\101\\n\\'\\x42'\naS'b'\nas"
     rest = b"S'y'\n(lI0\naI1\nasS'logits'\n(l(lI5\naI-1\naa(lI0\naI7\naas."
-    rows = read("a.p", text + rest).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.p", text + rest).rows)
     assert rows.class_names == ("A 'B", "b")
 
 
 @pytest.mark.parametrize("protocol", range(6))
 def test_whole_numbers_of_every_size(protocol: int) -> None:
     table = [[0, 255, -3], [70_000, -70_000, 1], [2**40, -(2**40), 65_535]]
-    rows = read("a.p", pickled((table, [0, 1, 2]), protocol)).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.p", pickled((table, [0, 1, 2]), protocol)).rows)
     assert rows.logits.tolist() == table

@@ -8,7 +8,18 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, read
-from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npz, pickled
+from tests.readers.files import (
+    HEADER,
+    LABELS,
+    LOGITS,
+    PROBABILITIES,
+    N,
+    csv_of,
+    headed,
+    logit_set,
+    npz,
+    pickled,
+)
 
 TABLE = csv_of(LOGITS, LABELS, header=HEADER).decode()
 
@@ -72,32 +83,6 @@ def test_what_stands_beside_arrays_in_a_pickle() -> None:
 def test_labels_of_text_in_a_pickle() -> None:
     texts = ["abcd"[label] for label in LABELS]
     same(pickled({"logits": LOGITS, "labels": texts, "classes": list("abcd")}), "a.pkl")
-
-
-def test_dev_is_a_calibration_set() -> None:
-    data = npz(dev_logits=LOGITS, dev_labels=LABELS, test_logits=-LOGITS, test_labels=LABELS)
-    assert list(read("a.npz", data).sets) == ["calibration", "test"]
-
-
-@pytest.mark.parametrize("name", ["softmax", "y_pred_proba", "class_probs", "values"])
-def test_further_names_of_tables(name: str) -> None:
-    upload = read("a.npz", npz(**{name: PROBABILITIES}, labels=LABELS))
-    assert upload.values_kind == "probabilities"
-
-
-def test_columns_of_softmax() -> None:
-    head = "softmax_0,softmax_1,softmax_2,softmax_3,y"
-    upload = read("a.csv", csv_of(PROBABILITIES, LABELS, header=head))
-    assert upload.class_names == ("0", "1", "2", "3")
-
-
-def test_labels_of_minus_one_and_one() -> None:
-    scores, truth = PROBABILITIES[:, 1], LABELS == 1
-    rows = [f"{s!r},{1 if t else -1}" for s, t in zip(scores.tolist(), truth, strict=True)]
-    upload = read("a.csv", "\n".join(["score,label", *rows]).encode())
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_array_equal(upload.rows.labels, truth)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], scores)
 
 
 def test_probabilities_that_are_off_are_not_taken_for_logits() -> None:
@@ -166,7 +151,8 @@ def test_a_list_that_is_unlike_the_others(cell: str) -> None:
 
 
 def test_lists_beside_columns_of_classes_stay_what_they_were() -> None:
-    lines = [f'{a},{1 - a},"[{a}, 3, 4]",{int(a > 0.5)}' for a in np.linspace(0.1, 0.9, N).tolist()]
-    rows = read("a.csv", "\n".join(["p_a,p_b,embedding,label", *lines]).encode()).rows
-    assert isinstance(rows, LogitSet)
+    shares = np.linspace(0.1, 0.9, N)
+    lists = [f'"[{share}, 3, 4]"' for share in shares]
+    data = headed("p_a,p_b,embedding,label", shares, 1 - shares, lists, (shares > 0.5).astype(int))
+    rows = logit_set(read("a.csv", data))
     assert rows.class_names == ("a", "b")

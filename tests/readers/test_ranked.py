@@ -14,7 +14,17 @@ import pytest
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, PROBABILITIES, Array, K, N, npz, table
+from tests.readers.files import (
+    LABELS,
+    PROBABILITIES,
+    Array,
+    K,
+    N,
+    event_scores,
+    logit_set,
+    npz,
+    table,
+)
 
 ORDER = np.argsort(-PROBABILITIES, axis=1, kind="stable")
 SORTED = np.take_along_axis(PROBABILITIES, ORDER, axis=1)
@@ -157,8 +167,7 @@ def test_two_numbers_beside_a_class_that_is_rare_in_every_row(write: Writer, hea
     rare = random.uniform(0.01, 0.4, 300)
     table, truth = np.column_stack([1 - rare, rare]), (random.random(300) < rare).astype(int)
     spans = np.sort(random.integers(0, 40, (300, 2)) + np.array([0, 40]), axis=1)
-    rows = write(head, "probs", spans, table, truth).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(write(head, "probs", spans, table, truth).rows)
     np.testing.assert_allclose(rows.probabilities, table, atol=1e-12)
     np.testing.assert_array_equal(rows.labels, truth)
 
@@ -207,11 +216,6 @@ def test_predictions_as_arrays(named: tuple[str, str]) -> None:
     listed = {name: array.tolist() for name, array in arrays.items()}
     are_hits(read("a.json", json.dumps(listed).encode()))
     are_hits(read("a.npz", npz(confidences=TOP, correct=BEST == LABELS)))
-
-
-def test_whether_the_prediction_was_right() -> None:
-    for name in ("correct", "right"):
-        are_hits(read("a.csv", table(**{"confidence": TOP, name: (BEST == LABELS).astype(int)})))
 
 
 @pytest.mark.parametrize(
@@ -299,8 +303,7 @@ def test_two_players_of_a_match_are_no_classes_if_the_user_says_so() -> None:
     with pytest.raises(Question, match=r'"result".*each value once') as caught:
         read("a.csv", data)
     yes, no = (answer.change for answer in caught.value.answers)
-    rows = read("a.csv", data, **yes).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.csv", data, **yes).rows)
     assert rows.labels.sum() == N
     with pytest.raises(FileError, match=r"one row per sample and class.*give the role outcome"):
         read("a.csv", data, **no)
@@ -311,8 +314,7 @@ def test_classes_in_rows_are_evaluated_by_what_the_user_calls_the_outcome() -> N
     with pytest.raises(FileError, match="one row per sample and class"):
         read("a.csv", table(**marked))
     roles = (("true_label", "outcome"), ("confidence", "score"), ("pred_label", "group"))
-    rows = read("a.csv", table(**marked), roles=roles).rows
-    assert isinstance(rows, LogitSet)
+    rows = logit_set(read("a.csv", table(**marked), roles=roles).rows)
     assert rows.labels.sum() == N
 
 
@@ -327,8 +329,7 @@ _SAID = np.where(np.random.default_rng(10).random(400) < _SURE, _TRUE, (_TRUE + 
 def test_a_word_that_was_predicted_stands_beside_its_score(name: str, score: str) -> None:
     """Though some scores are below chance, as of classes that a beam search left out."""
     columns = {"token": np.arange(400), "gold": _TAGS[_TRUE], name: _TAGS[_SAID], score: _SURE}
-    rows = read("a.tsv", table(**columns)).rows
-    assert isinstance(rows, EventScores)
+    rows = event_scores(read("a.tsv", table(**columns)).rows)
     assert rows.hits.mean() == (_TRUE == _SAID).mean()
 
 
@@ -343,10 +344,9 @@ def test_classes_that_differ_by_their_case_alone_stay_apart() -> None:
     rng = np.random.default_rng(4)
     names, truth = "aAbB", rng.integers(0, 4, 300)
     text = np.where(rng.random(300) < 0.6, truth, rng.integers(0, 4, 300))
-    rows = [f"{names[a]},{names[b]},0.7" for a, b in zip(truth, text, strict=True)]
-    upload = read("a.csv", "\n".join(["true_label,pred_label,confidence", *rows]).encode())
-    event = upload.sets["rows"]
-    assert isinstance(event, EventScores)
+    words = np.array([*names])
+    data = table(true_label=words[truth], pred_label=words[text], confidence=np.full(300, 0.7))
+    event = event_scores(read("a.csv", data))
     assert event.hits.mean() == pytest.approx((truth == text).mean())
 
 
@@ -355,11 +355,10 @@ def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) ->
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 300)
     text = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
-    rows = [f"{a + first},LABEL_{b},0.7" for a, b in zip(truth, text, strict=True)]
-    data = "\n".join(["true_label,pred_label,confidence", *rows]).encode()
+    said = [f"LABEL_{place}" for place in text]
+    data = table(true_label=truth + first, pred_label=said, confidence=np.full(300, 0.7))
     if first:
         with pytest.raises(Question, match="one of them counts from 1"):
             read("a.csv", data)
-    event = read("a.csv", data, first_label=first).sets["rows"]
-    assert isinstance(event, EventScores)
+    event = event_scores(read("a.csv", data, first_label=first))
     assert event.hits.mean() == pytest.approx((truth == text).mean())

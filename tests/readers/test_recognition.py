@@ -13,6 +13,7 @@ from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.columns import beyond_luck
 from dashboard.readers.records import Column, FileTable, Odd, Reading, ReadingOptions
 from dashboard.readers.refusal import FileError, Question
+from tests.readers.files import headed
 
 RNG = np.random.default_rng(7)
 
@@ -272,10 +273,7 @@ def test_a_table_without_score_and_outcome_is_refused() -> None:
     [
         ({"p_delay15": "p", "arr_delay": "minutes"}, '"arr_delay" holds numbers: make a column'),
         ({"PD": "p", "days_past_due": "minutes"}, '"days_past_due" holds numbers: make a column'),
-        (
-            {"risk": "p", "date_of_death": "dates"},
-            '"date_of_death" holds dates in 200 rows: make a',
-        ),
+        ({"risk": "p", "date_of_death": "dates"}, '"date_of_death" holds dates in 200 rows: make'),
     ],
 )
 def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], text: str) -> None:
@@ -296,9 +294,8 @@ def test_a_score_beside_what_needs_a_limit_is_no_missing_score() -> None:
     with pytest.raises(FileError) as caught:
         read({"date": dates, "PoP": rng.integers(0, 11, 600) * 10, "precip_mm": rain})
     refusal = str(caught.value)
-    assert (
-        '"precip_mm" holds numbers: make a column that is 1 where it is above (or below)' in refusal
-    )
+    text = '"precip_mm" holds numbers: make a column that is 1 where it is above (or below)'
+    assert text in refusal
     assert "none that can be a score" not in refusal
 
 
@@ -349,8 +346,6 @@ def test_labels_of_any_size_are_compared_with_classes() -> None:
 
 
 def test_an_event_of_rows_that_were_left_out_is_in_no_row_in_use() -> None:
-    table = {"risk": [0.2, 0.7, 0.4, -1, -1] * 30, "died": [1, 1, 1, 0, 0] * 30}
-    lines = [f"{a},{b}" for a, b in zip(*table.values(), strict=True)]
-    data = "\n".join(["risk,died", *lines]).encode()
+    data = headed("risk,died", [0.2, 0.7, 0.4, -1, -1] * 30, [1, 1, 1, 0, 0] * 30)
     with pytest.raises(FileError, match='"0", which no row in use has in column "died"'):
         read_file("a.csv", data, leave_out=True, event="0")

@@ -13,6 +13,9 @@ from dashboard.readers.records import DEFAULTS, RawSet, Role
 from tests.readers.files import Array, headed, npz
 from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax
 
+_DRAWN = np.random.default_rng(4)
+SCORES = softmax(_DRAWN.normal(size=(600, 2)))[:, 1]
+HITS = (_DRAWN.random(600) < SCORES).astype(int)
 RAW: Mapping[Role, RawSet] = {"rows": RawSet(None, None)}
 SAID = "the same rows, scored twice"
 MODELS = "two models are compared on the page Models"
@@ -113,34 +116,28 @@ def test_few_equal_rows_of_few_decimals_may_be_others() -> None:
 
 
 def test_rows_of_one_id_are_counted() -> None:
-    draws = np.random.default_rng(4)
     patients, visits = np.arange(60).repeat(10), np.tile(np.arange(10), 60)
-    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
-    hits = (draws.random(600) < scores).astype(int)
     names = np.array([f"PT{k:04d}" for k in patients])
     for ids in (names, patients + 1001, patients * 7.0):
-        upload = read("a.csv", headed("patient_id,visit,risk,event", ids, visits, scores, hits))
+        upload = read("a.csv", headed("patient_id,visit,risk,event", ids, visits, SCORES, HITS))
         (text,) = upload.doubts
         assert text.startswith('600 rows of 60 patients (column "patient_id", up to 10 rows each).')
         assert "p-values are too small and confidence intervals too narrow" in text
         assert [*upload.columns["rows"]] == ["visit"]
-    ones = headed("patient_id,risk,event", names[::10], scores[::10], hits[::10])
+    ones = headed("patient_id,risk,event", names[::10], SCORES[::10], HITS[::10])
     assert not any("patients" in text for text in read("a.csv", ones).doubts)
     # Fewer than groups are cut into, and more than there are texts: never ranges of a number.
-    few = read("a.csv", headed("branch_id,risk,event", patients % 15, scores, hits))
+    few = read("a.csv", headed("branch_id,risk,event", patients % 15, SCORES, HITS))
     assert len(few.columns["rows"]["branch_id"].categories or ()) == 15
     assert few.doubts == ()
 
 
 def test_numbers_that_start_again_are_no_ids() -> None:
-    draws = np.random.default_rng(4)
-    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
-    hits = (draws.random(600) < scores).astype(int)
-    again = headed("index,p,y", np.tile(np.arange(200), 3), scores, hits)
+    again = headed("index,p,y", np.tile(np.arange(200), 3), SCORES, HITS)
     assert read("a.csv", again).doubts == ()
-    truth = np.tile(hits[:60], 10)
+    truth = np.tile(HITS[:60], 10)
     resamples = headed(
-        "id,fold,p,y", np.tile(np.arange(60), 10), np.arange(600) // 60, scores, truth
+        "id,fold,p,y", np.tile(np.arange(60), 10), np.arange(600) // 60, SCORES, truth
     )
     assert "600 rows of 60 IDs" in " ".join(read("a.csv", resamples).doubts)
 
@@ -195,12 +192,9 @@ def test_loans_that_occur_twice() -> None:
 
 
 def test_persons_of_both_sets_are_counted() -> None:
-    draws = np.random.default_rng(4)
-    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
-    hits = (draws.random(600) < scores).astype(int)
     patients = np.r_[np.arange(40).repeat(10), np.arange(30, 50).repeat(10)]
     which = np.where(np.arange(600) < 400, "calibration", "test")
-    text = " ".join(read("a.csv", headed("patient,set,p,y", patients, which, scores, hits)).doubts)
+    text = " ".join(read("a.csv", headed("patient,set,p,y", patients, which, SCORES, HITS)).doubts)
     assert "400 rows of the calibration set of 40 patients" in text
     assert "10 of 20 patients of the test set are in the calibration set too" in text
 

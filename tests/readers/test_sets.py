@@ -37,7 +37,6 @@ def numbers(name: str, cells: Any, **more: Any) -> Column:
 
 
 def texts(name: str, cells: Sequence[str]) -> Column:
-    """Make a column of text."""
     different = tuple(dict.fromkeys(cells))
     return Column(name, np.array([different.index(c) for c in cells], np.int32), different)
 
@@ -58,17 +57,19 @@ def read(
 
 
 def rows_of(contents: Contents) -> RawSet:
-    """Give the one set of a file."""
     raw = contents.sets["rows"]
     assert isinstance(raw, RawSet)
     return raw
 
 
 def event_of(contents: Contents) -> RawEvent:
-    """Give the one set of top-1 scores of a file."""
     raw = contents.sets["rows"]
     assert isinstance(raw, RawEvent)
     return raw
+
+
+def binary(scores: Any, outcomes: Any, **more: Any) -> dict[ColumnRole, Column]:
+    return {"score": numbers("p", scores, **more), "outcome": numbers("y", outcomes)}
 
 
 CLASSES: list[tuple[ColumnRole, Column]] = [
@@ -94,11 +95,7 @@ def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
 
 
 def test_the_score_may_be_of_the_lower_number() -> None:
-    """The user says that the score is of 0."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.9, 0.2, 0.1]),
-        "outcome": numbers("y", [0, 1, 1]),
-    }
+    columns = binary([0.9, 0.2, 0.1], [0, 1, 1])
     raw = rows_of(read(columns, ReadingOptions(event="0")))
     assert np.asarray(raw.labels).tolist() == [1, 0, 0]
     assert raw.class_names == ("1", "0")
@@ -108,11 +105,7 @@ def test_the_score_may_be_of_the_lower_number() -> None:
 
 def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
     """Where the predicted 1 begins above the highest score of a predicted 0, it is its score."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.9, 0.1, 0.3]),
-        "prediction": numbers("pred", [1, 0, 0]),
-        "outcome": numbers("y", [1, 1, 0]),
-    }
+    columns = binary([0.9, 0.1, 0.3], [1, 1, 0]) | {"prediction": numbers("pred", [1, 0, 0])}
     raw = rows_of(read(columns))
     assert np.asarray(raw.table).tolist() == [0.9, 0.1, 0.3]
     assert [column.name for column in raw.columns] == ["pred"]
@@ -121,7 +114,6 @@ def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
 
 
 def test_ranks_out_of_order_are_refused() -> None:
-    """The first score is the highest."""
     with pytest.raises(FileError, match="a later score above the first in 1 row"):
         read(
             [
@@ -135,37 +127,21 @@ def test_ranks_out_of_order_are_refused() -> None:
 
 
 def test_percent_signs_divide_once() -> None:
-    """Signs in some cells only are refused."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [50.0, 2.0], percents=2),
-        "outcome": numbers("y", [0, 1]),
-    }
-    contents = read(columns)
+    contents = read(binary([50.0, 2.0], [0, 1], percents=2))
     assert np.asarray(rows_of(contents).table).tolist() == [0.5, 0.02]
     assert contents.repairs == ("Percentages were divided by 100 in all 2 rows.",)
     with pytest.raises(FileError, match="1 of 2 cells with a percent sign"):
-        read(columns | {"score": numbers("p", [50.0, 2.0], percents=1)})
+        read(binary([50.0, 2.0], [0, 1], percents=1))
 
 
 def test_training_rows_beside_one_set_are_left_out() -> None:
-    """What remains is one set."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.1, 0.2, 0.3]),
-        "outcome": numbers("y", [0, 1, 1]),
-        "set": texts("split", ["train", "test", "test"]),
-    }
-    assert np.asarray(rows_of(read(columns)).table).tolist() == [0.2, 0.3]
+    columns = binary([0.1, 0.2, 0.3], [0, 1, 1])
+    contents = read(columns | {"set": texts("split", ["train", "test", "test"])})
+    assert np.asarray(rows_of(contents).table).tolist() == [0.2, 0.3]
 
 
 def test_cells_that_name_no_set_become_a_group() -> None:
-    """The column is kept, and a doubt says so."""
-    contents = read(
-        {
-            "score": numbers("p", [0.1, 0.2]),
-            "outcome": numbers("y", [0, 1]),
-            "set": texts("split", ["A", "B"]),
-        }
-    )
+    contents = read(binary([0.1, 0.2], [0, 1]) | {"set": texts("split", ["A", "B"])})
     assert [column.name for column in rows_of(contents).columns] == ["split"]
     assert contents.doubts == ('Column "split" does not say which rows are calibration or test.',)
 
@@ -213,41 +189,29 @@ def test_every_set_keeps_what_names_its_rows() -> None:
 
 
 def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:
-    """The predicted class is kept beside."""
     raw = rows_of(read({"score": numbers("conf", [0.9]), "prediction": texts("pred", ["cat"])}))
     assert raw.predicted is not None
     assert raw.predicted.categories == ("cat",)
 
 
 def test_two_scores_are_asked_about() -> None:
-    """Each answer leaves the other out."""
+    scores: list[tuple[ColumnRole, Column]]
+    scores = [("score", numbers(f"model_{name}", [0.1, 0.9])) for name in "ab"]
     with pytest.raises(Question) as caught:
-        read(
-            [
-                ("score", numbers("model_a", [0.1, 0.9])),
-                ("score", numbers("model_b", [0.2, 0.8])),
-                ("outcome", numbers("y", [0, 1])),
-            ]
-        )
+        read([*scores, ("outcome", numbers("y", [0, 1]))])
     assert caught.value.answers[1].change == {
         "roles": (("model_b", "score"), ("model_a", "left out"))
     }
 
 
 def test_no_column_of_either_is_refused() -> None:
-    """A table of groups alone has nothing to compute of."""
     with pytest.raises(FileError, match="neither scores nor outcomes"):
         read({"group": texts("ward", ["A", "B"])})
 
 
 def test_the_preview_shows_what_matters_first() -> None:
-    """Cells stand as the file has them."""
     contents = read(
-        [
-            ("group", texts("ward", ["A", "B"])),
-            ("score", numbers("p", [0.5, 0.25])),
-            ("outcome", numbers("y", [0, 1])),
-        ],
+        [("group", texts("ward", ["A", "B"])), *binary([0.5, 0.25], [0, 1]).items()],
         table={"first_row": 2, "shown": (("A", "50 %", "0"), ("B", "25 %", "1"))},
     )
     preview = contents.preview
@@ -261,7 +225,6 @@ def test_the_preview_shows_what_matters_first() -> None:
 
 
 def test_a_question_of_recognition_shows_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user answers with the table in sight."""
 
     def asks(*_: object) -> Reading:
         raise FileError("columns", "several", "one")

@@ -199,7 +199,6 @@ def test_a_comma_means_the_same_in_all_columns() -> None:
         (b'a,b\n1,2\n1,"2\n3,4\n', "row 3: a quote that is not closed"),
         (b"1," * 5_000 + b"1\n", "row 1: 5,001 columns. Expected at most 4,096"),
         (b"1," * 190_000 + b"1\n", "row 1: 190,001 columns"),
-        (b"a,b\n" + b"x" * 70_000 + b",1\n", "cell of 70,000 bytes"),
         (b"a,b\n" + b"x" * 200_000 + b",1\n", "row 2: a field that cannot be read"),
         (b"a" * 1_100_000, "a line of more than 1,048,576 bytes"),
     ],
@@ -249,10 +248,8 @@ def test_semicolons_say_that_commas_mark_decimals(cells: list[str], values: list
 def test_points_elsewhere_contradict_semicolons() -> None:
     table = read_text(b"amount;risk\n60,963;0.5\n5,125;0.25\n", None)
     assert table.columns[0].values.tolist() == [60_963, 5_125]
-    assert (
-        table.notes[-1]
-        == "Commas mark thousands in amount since points mark decimals in this file."
-    )
+    text = "Commas mark thousands in amount since points mark decimals in this file."
+    assert table.notes[-1] == text
     assert table.columns[1].values.tolist() == [0.5, 0.25]
 
 

@@ -20,6 +20,7 @@ from dashboard.readers.records import (
 )
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.together import combine_parsed
+from tests.readers.test_sets import rows_of, texts
 
 OF_NAMES: dict[str, ColumnRole] = {
     "y": "outcome",
@@ -47,32 +48,21 @@ def table(columns: dict[str, Any], **more: Any) -> FileTable:
     made = []
     for name, cells in columns.items():
         if isinstance(cells, list) and isinstance(cells[0], str):
-            texts = tuple(dict.fromkeys(cells))
-            made.append(Column(name, np.array([texts.index(c) for c in cells], np.int32), texts))
+            made.append(texts(name, cells))
         else:
             made.append(cells if isinstance(cells, Column) else Column(name, np.asarray(cells)))
     return FileTable(tuple(made), len(made[0].values), **more)
 
 
 def bare(values: np.ndarray[Any, Any]) -> Arrays:
-    """Make what a .npy file holds."""
     return Arrays((Column("", values),))
 
 
 def read(*files: tuple[str, Body], options: ReadingOptions = ReadingOptions()) -> Contents:  # noqa: B008
-    """Read files of their names."""
     return combine_parsed(files, options)
 
 
-def one_of(contents: Contents) -> RawSet:
-    """Give the one set."""
-    raw = contents.sets["rows"]
-    assert isinstance(raw, RawSet)
-    return raw
-
-
 def scores_by_set(contents: Contents) -> dict[str, list[Any]]:
-    """Give the values of each set."""
     return {
         role: np.asarray(raw.table).tolist()
         for role, raw in contents.sets.items()
@@ -159,15 +149,13 @@ def test_models_of_two_sets_are_chosen_with_both() -> None:
 
 
 def test_models_beside_one_file_of_labels() -> None:
-    """Each has all the labels."""
     files = [("a.npy", bare(LOGITS / 8)), ("b.npy", bare(LOGITS / 2)), ("y.npy", bare(LABELS))]
     result = answers_to(*files)
-    assert np.array_equal(np.asarray(one_of(result["b.npy"]).table), LOGITS / 2)
-    assert np.array_equal(np.asarray(one_of(result["b.npy"]).labels), LABELS)
+    assert np.array_equal(np.asarray(rows_of(result["b.npy"]).table), LOGITS / 2)
+    assert np.array_equal(np.asarray(rows_of(result["b.npy"]).labels), LABELS)
 
 
 def test_files_of_other_columns_are_refused() -> None:
-    """Three kinds of files are more than values and labels."""
     with pytest.raises(FileError, match="3 files of other columns"):
         read(*((f"{name}.csv", table({name: [0.1, 0.2]})) for name in ("a", "b", "c")))
     with pytest.raises(FileError, match="no labels"):

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
 from dashboard.readers import Question, read
-from tests.readers.files import LABELS, PROBABILITIES, N, npz, table
+from tests.readers.files import LABELS, PROBABILITIES, N, npz, same_event, same_hits, table
 
 NAMES = np.array(["cat", "dog", "fox", "owl"])
 BEST, TOP = PROBABILITIES.argmax(axis=1), PROBABILITIES.max(axis=1)
@@ -25,7 +24,8 @@ DECIDED = (CHANCE > 0.5).astype(int)
         ("a.csv", table(**{"class": TRUE, "Prediction (class)": TOLD, "score": TOP})),
         ("a.csv", table(**{"y": TRUE, "$N-y": TOLD, "$NC-y": TOP})),
         ("a.csv", table(y=TRUE, Tree=TOLD, score=TOP)),
-        ("a.csv", table(confidence=TOP, accuracy=HITS)),
+        *(("a.csv", table(confidence=TOP, **{name: HITS})) for name in ("accuracy", "correct")),
+        ("a.csv", table(confidence=TOP, right=HITS)),
         ("a.csv", table(confidence=TOP, correct=np.array(["incorrect", "correct"])[HITS])),
         ("a.csv", table(confidence=TOP, result=np.array(["wrong", "right"])[HITS])),
         ("a.npz", npz(confidences=TOP, accuracies=HITS.astype(float))),
@@ -33,9 +33,7 @@ DECIDED = (CHANCE > 0.5).astype(int)
 )
 def test_whether_the_prediction_was_right(name: str, data: bytes) -> None:
     rows = read(name, data).rows
-    assert isinstance(rows, EventScores)
-    np.testing.assert_allclose(rows.scores, TOP)
-    np.testing.assert_array_equal(rows.hits, HITS)
+    same_hits(rows, TOP, HITS)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +47,7 @@ def test_whether_the_prediction_was_right(name: str, data: bytes) -> None:
 )  # fmt: skip
 def test_a_chance_and_what_happened(columns: dict[str, Any]) -> None:
     rows = read("a.csv", table(**columns)).rows
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_allclose(rows.probabilities[:, 1], CHANCE)
-    np.testing.assert_array_equal(rows.labels, ILL)
+    same_event(rows, CHANCE, ILL)
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,6 @@ def test_bfloat16(bits: list[int], big: bool) -> None:  # noqa: FBT001
     assert result.tobytes() == struct.pack(f"<{2 * n}H", *(v for b in bits for v in (0, b)))
 
 
-@pytest.mark.parametrize("order", [b"little", b"big", None])
-@pytest.mark.parametrize(("kind", "code"), [("Half", "f2"), ("Double", "f8"), ("Short", "i2")])
-def test_a_transposed_part_of_a_storage(kind: str, code: str, order: bytes | None) -> None:
-    base = np.arange(30).astype((">" if order == b"big" else "<") + code)
-    program = tensor(storage(kind=f"{kind}Storage", count=30), 5, (3, 4), (1, 6))
-    result = one(program, order, s0=base.tobytes())
-    np.testing.assert_array_equal(result, np.arange(5, 29).reshape(4, 6).T[:3])
-
-
 def test_bools_of_any_byte() -> None:
     program = tensor(storage(kind="BoolStorage", count=4), 0, (4,), (1,))
     assert one(program, s0=b"\x00\x01\x02\xff").tolist() == [False, True, True, True]

@@ -5,9 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from dashboard.readers import FileError, Question, Upload, read
-from tests.readers.files import LABELS, LABELS_TEST, LOGITS, LOGITS_TEST, PROBABILITIES, Array, npz
+from tests.readers.files import (
+    LABELS,
+    LABELS_TEST,
+    LOGITS,
+    LOGITS_TEST,
+    PROBABILITIES,
+    Array,
+    event_scores,
+    headed,
+    logit_set,
+    npz,
+)
 
 OTHERS = np.exp(LOGITS_TEST) / np.exp(LOGITS_TEST).sum(axis=1, keepdims=True)
 SCORES = np.linspace(0.02, 0.97, 40)
@@ -43,7 +54,7 @@ LEAST = np.unravel_index(PROBABILITIES.argmin(), (40, 4))
         (
             changed(PROBABILITIES, LEAST, -1e-9),
             "probabilities",
-            "in 1 row (row 28), by at most 1e-09, were moved",
+            "(row 28), by at most 1e-09, were moved",
         ),
         (LOGITS, "logits", ""),
         (np.log(PROBABILITIES), "logits", ""),
@@ -194,8 +205,7 @@ def test_a_question_about_one_set_can_be_answered() -> None:
 @pytest.mark.parametrize("test", [OTHERS, LOGITS_TEST])
 def test_the_word_of_the_user_holds_for_both_sets(test: Array) -> None:
     upload = one_archive(LOGITS, test, values="logits")
-    assert isinstance(upload.test, LogitSet)
-    np.testing.assert_array_equal(upload.test.logits, test)
+    np.testing.assert_array_equal(logit_set(upload.test).logits, test)
     text = "Every row of the test set is within 0 to 1 and sums to 1, so these may be"
     assert any(doubt.startswith(text) for doubt in upload.doubts) == (test is OTHERS)
 
@@ -236,14 +246,12 @@ def test_few_scores_above_1_are_no_percentages(heads: str) -> None:
     ],
 )
 def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: str) -> None:
-    rows = [f"{score},{k % 2}" for k, score in enumerate(scores)]
-    data = "\n".join(["confidence,correct", *rows]).encode()
+    data = headed("confidence,correct", scores, np.arange(len(scores)) % 2)
     with pytest.raises(Question, match=asked) as caught:
         read("a.csv", data)
     texts = [answer.label for answer in caught.value.answers]
     assert texts == ["None of these", "Percentages"]
-    rows_read = read("a.csv", data, values="percentages").rows
-    assert isinstance(rows_read, EventScores)
+    rows_read = event_scores(read("a.csv", data, values="percentages").rows)
     np.testing.assert_allclose(rows_read.scores, scores / 100)
     with pytest.raises(FileError, match="called logits"):
         read("a.csv", data, values="logits")
@@ -254,7 +262,5 @@ def test_percentages_below_1_of_a_thousand_classes() -> None:
     truth = rng.integers(1000, size=3000)
     told = np.where(rng.random(3000) < 0.6, truth, rng.integers(1000, size=3000))
     scores = rng.uniform(0.5, 99, 3000).round(2)
-    rows = "\n".join(map("{},{},{}".format, truth, told, scores))
-    upload = read("a.csv", f"true_label,pred_label,confidence\n{rows}".encode())
-    assert isinstance(upload.rows, EventScores)
-    np.testing.assert_allclose(upload.rows.scores, scores / 100)
+    upload = read("a.csv", headed("true_label,pred_label,confidence", truth, told, scores))
+    np.testing.assert_allclose(event_scores(upload.rows).scores, scores / 100)

@@ -96,7 +96,6 @@ def test_sheets_of_the_same_columns_are_put_together() -> None:
          "expand to 301 MB"),
         (of_rows([]), "only blank lines"),
         (of_rows([HEAD]), "a heading and no rows"),
-        (of_rows([["x" * 70_000, "y"], [1, 0]]), "a cell of 70,000 characters"),
     ],
 )  # fmt: skip
 def test_refusals(data: bytes, message: str) -> None:

@@ -11,7 +11,7 @@ from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, read
 from dashboard.readers.recognition.features import says_event
 from dashboard.readers.refusal import Question
-from tests.readers.files import table
+from tests.readers.files import same_event, table
 from tests.readers.test_xlsx import of_rows
 
 N = 120
@@ -27,9 +27,7 @@ def quoted(cells: list[Any]) -> list[str]:
 
 def same(upload: Upload) -> Upload:
     """Expect the risks and outcomes of these tests."""
-    assert isinstance(upload.rows, LogitSet)
-    np.testing.assert_allclose(upload.rows.probabilities[:, 1], RISK, atol=1e-6)
-    np.testing.assert_array_equal(upload.rows.labels, Y)
+    same_event(upload.rows, RISK, Y)
     return upload
 
 

@@ -15,7 +15,7 @@ from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, parse, read
 from dashboard.readers.records import FileTable
 from dashboard.readers.refusal import Question
-from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, Array, csv_of
+from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, csv_of, same
 
 TABLE = LOGITS.astype(float)
 NAMES = HEADER.split(",")
@@ -86,13 +86,6 @@ def workbook(
 
 def of_rows(rows: list[list[Any]], **parts: str) -> bytes:
     return workbook(sheet_xml(rows_xml(rows)), parts=parts)
-
-
-def same(rows: object, table: Array = TABLE, labels: Array = LABELS) -> LogitSet:
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_array_equal(rows.logits, table)
-    np.testing.assert_array_equal(rows.labels, labels)
-    return rows
 
 
 def test_one_sheet_reads_as_the_same_table_in_text() -> None:
