@@ -325,3 +325,14 @@ def test_joiners_are_kept_where_they_shape_signs() -> None:
     assert visible("ca\u200dt") == "cat"
     for lost in ("\u200d\u0645", "\u0645\u200c", "\u0645\u200b\u062e", "\u0645\u200d\u200d\u062e"):
         assert visible(lost) == "".join(sign for sign in lost if sign > "\u2020" or sign < "\u2000")
+
+
+def test_labels_minus_1_and_1_are_0_and_1_where_there_are_both_and_no_other() -> None:
+    logits, signs = LOGITS[:, :2], np.where(LABELS > 1, 1, -1)
+    upload = read("signs.npz", npz(logits=logits, labels=signs))
+    assert upload.repairs == (f"Labels -1 and 1 were read as 0 and 1 ({N} labels).",)
+    np.testing.assert_array_equal(logit_set(upload.rows).labels, LABELS > 1)
+    for label in (0, 2):
+        signs[0] = label
+        with pytest.raises(FileError):
+            read("signs.npz", npz(logits=logits, labels=signs))
