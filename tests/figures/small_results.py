@@ -93,6 +93,12 @@ def blocks(*parts: tuple[float, int, int]) -> Side:
     return side_of(scores, hits)
 
 
+def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
+    """Each side of the test set by its name, with the one beside it."""
+    before, after = result.test.before, result.test.after
+    return [("before", before, after), ("after", after, before)]
+
+
 def page(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
     """All figures of one page, by name."""
     before, after = result.test.before, result.test.after

@@ -41,5 +41,12 @@ def ks_error(rows: Rows) -> float:
     return largest / len(ordered)
 
 
+def p_text(p_value: float) -> str:
+    if p_value < 0.001:
+        return "p < 0.001"
+    digits = 3 if p_value < 0.1 else 2
+    return f"p = {math.floor(p_value * 10**digits) / 10**digits:g}"
+
+
 def mean(values: list[float] | list[int]) -> float:
     return math.fsum(values) / len(values)
