@@ -33,6 +33,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_page,
+    click,
     html_of,
     ks_before_after,
     ks_crossed,
@@ -92,11 +93,6 @@ def step(page: AppTest) -> Any:
     of_step = (words.HOW_READ, words.DETAILS)
     (result,) = [one for one in page.expander if one.label.endswith(of_step)]
     return result.proto
-
-
-def click(page: AppTest, label: str) -> AppTest:
-    (button,) = [one for one in page.button if one.label == escape_markdown(label)]
-    return button.click().run()
 
 
 def previews(page: AppTest) -> list[str]:

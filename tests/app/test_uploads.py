@@ -26,6 +26,7 @@ from tests.app.pages import (
     charts,
     check_page,
     choose,
+    click,
     ks_before_after,
     ks_crossed,
     made_set,
@@ -59,8 +60,7 @@ def test_nothing_uploaded_says_what_to_bring() -> None:
 
 
 def forget(page: AppTest) -> None:
-    (button,) = [button for button in page.button if button.label == "Forget my data"]
-    button.click().run()
+    click(page, "Forget my data")
     assert not page.exception
     assert not charts(page)
     assert imports.BRING in bodies(page)

@@ -12,14 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.splits import Split
-from dashboard.figures import (
-    LIGHT,
-    Diagram,
-    FourGraphs,
-    Palette,
-    four_graphs,
-    reliability_diagram,
-)
+from dashboard.figures import LIGHT, Diagram, FourGraphs, Palette, four_graphs, reliability_diagram
 from dashboard.settings import Settings
 from dashboard.texts.badges import Badge, side_badge
 from dashboard.texts.events import EventWords

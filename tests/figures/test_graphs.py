@@ -370,10 +370,7 @@ def test_score_and_frequency_keep_their_colours(few: AuditResult, palette: Palet
                 assert f'color:{colour}"><b>{name.capitalize()}</b>' in label.text
 
 
-@pytest.mark.parametrize(
-    ("hits", "first"),
-    [(60, "Cumulative score"), (99, "Cumulative outcomes")],
-)
+@pytest.mark.parametrize(("hits", "first"), [(60, "Cumulative score"), (99, "Cumulative outcomes")])
 def test_the_upper_line_is_named_first(hits: int, first: str) -> None:
     side = blocks((0.8, 100, hits))
     (label,) = four_graphs(side, side, LIGHT).cumulative_by_fractile.layout.annotations

@@ -53,14 +53,7 @@ from dashboard.texts.reliability import (
     smoothed_caption,
 )
 from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
-from dashboard.texts.verdict import (
-    bridge,
-    decisions,
-    outcome,
-    set_name,
-    side_badges,
-    verdict_lines,
-)
+from dashboard.texts.verdict import bridge, decisions, outcome, set_name, side_badges, verdict_lines
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
 from tests.figures.small_results import blocks, logit_result, pct, result_of, side_of, verdict
@@ -495,10 +488,7 @@ def said_of_results() -> list[str]:
     for method, n_test in product(["spline", "temperature", NO_METHOD], [20, 2000]):
         result = logit_result(method, n_test=n_test)
         for evaluated in (result.test, result.calibration):
-            texts += [
-                outcome(result, evaluated, method),
-                table_note(evaluated, METRICS),
-            ]
+            texts += [outcome(result, evaluated, method), table_note(evaluated, METRICS)]
             texts += [decisions(evaluated), below_tiles(evaluated)]
             texts += [f"{tile.name} {tile.note}" for tile in tiles_texts.tiles(evaluated)]
     return texts

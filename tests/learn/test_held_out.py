@@ -26,6 +26,7 @@ from dashboard.learn.lessons.held_out import (
     spread,
 )
 from tests import reference, reference_score_maps
+from tests.learn.reference import quantile
 
 SEEDS = range(20)
 
@@ -228,10 +229,8 @@ def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
 
 
 def test_what_90_percent_of_other_draws_show_is_between_ordered_ones() -> None:
-    ordered = sorted(spread(FEW)[:, 2].tolist())
-    low, high = (
-        ordered[k] + part * (ordered[k + 1] - ordered[k]) for k, part in ((4, 0.95), (94, 0.05))
-    )
+    briers = spread(FEW)[:, 2].tolist()
+    low, high = (quantile(briers, share) for share in (0.05, 0.95))
     between = f"90% of its Brier scores are between {low:.3f} and {high:.3f}."
     assert between in show(start_of(LESSON)).note
 

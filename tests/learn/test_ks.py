@@ -14,7 +14,7 @@ from dashboard.learn.lessons import ks
 from dashboard.texts.numbers import percent
 from dashboard.views.ks_graphs.words import FRACTILE_CURSOR, VIEW
 from tests import reference
-from tests.learn.reference import Rows, at_temperature, ks_error
+from tests.learn.reference import at_temperature, ks_error
 
 either = pytest.mark.parametrize("which", ["few", "all"])
 
@@ -55,7 +55,7 @@ def test_the_widest_gap_is_at_the_highest_scores_not_where_they_are_most_wrong(w
     curves = ks.find(which, 1.0).curves
     scores = [score for score, _ in ordered(which)]
     hits = [hit for _, hit in ordered(which)]
-    slow = ks_error(Rows([], [], scores, hits))
+    slow = ks_error(scores, hits)
     assert curves.ks_error == pytest.approx(slow)
     assert curves.score[curves.ks_index] > 0.9
     assert curves.ks_fractile > 2 / 3  # what the lesson calls right

@@ -16,7 +16,7 @@ from dashboard.learn import lab_pictures
 from dashboard.learn.laboratory import PRESETS, LaboratoryModel, Result, redraws_of, result_of
 from dashboard.texts import laboratory as words
 from tests import reference, reference_kernel, reference_measures
-from tests.learn.reference import p_text
+from tests.learn.reference import p_text, quantile
 
 N_ROWS = 300
 
@@ -161,14 +161,6 @@ def test_each_estimate_stands_in_its_line_with_its_truth_and_error(name: str) ->
     slope = float(table["Calibration slope"][0])
     assert abs(reference_measures.slope_off(rows.scores, rows.hits, slope)) < 0.002
     assert len(table) == len(SHARES) + len(NUMBERS) + 2
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """Between the two nearest of the sorted values, in proportion."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    k = min(math.floor(place), len(ordered) - 2)
-    return ordered[k] + (place - k) * (ordered[k + 1] - ordered[k])
 
 
 def test_what_is_written_of_many_draws_is_that_of_each_draw() -> None:

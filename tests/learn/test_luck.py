@@ -23,10 +23,6 @@ def state(rows: int, **more: int) -> State:
     return start_of(luck.LESSON, chosen={"rows": str(rows)}, **more)
 
 
-def slow_ks(scores: list[float], hits: list[int]) -> float:
-    return reference.ks_error(scores, hits)
-
-
 @pytest.mark.parametrize("n_rows", [50, 500])
 def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
     at = state(n_rows, seed=3)
@@ -34,7 +30,7 @@ def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
     assert int(at.rng(luck.KEY).integers(luck.N_PICTURES)) == result.place
     rows = data.drawn(n_rows, at.rng(f"{luck.KEY}{n_rows}"), data.top_scores(luck.MODEL))
     scores, hits = rows.scores.tolist(), rows.hits.tolist()
-    assert result.network.ks_error == pytest.approx(slow_ks(scores, hits))
+    assert result.network.ks_error == pytest.approx(reference.ks_error(scores, hits))
     assert result.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
     assert reference.gap_p_value(scores, result.limit) == pytest.approx(0.05, abs=1e-6)
     for one in result.curves:
