@@ -18,7 +18,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from calibcore.splits import deal_folds
 from dashboard.settings import NO_METHOD
-from dashboard.texts.numbers import percent
+from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.widgets.long_work import RUN
 from tests.readers import files
 
@@ -59,6 +59,13 @@ def choose(page: AppTest, key: str, value: object) -> AppTest:
     if in_segments:
         return page.segmented_control(key=key).set_value(value).run()
     return page.selectbox(key=key).set_value(value).run()
+
+
+def click(page: AppTest, label: str) -> AppTest:
+    """Click on the one button with a label, its signs of Markdown escaped or not."""
+    labels = {label, escape_markdown(label)}
+    (button,) = [one for one in page.button if one.label in labels]
+    return button.click().run()
 
 
 def charts(page: AppTest) -> list[Any]:
@@ -151,6 +158,12 @@ def ks_crossed(rows: Rows, event: Event, *, seed: int = 0) -> tuple[float, float
         fitted = SplineCalibration(constrained=True).fit(before.scores[seen], before.hits[seen])
         after[own] = fitted.predict(before.scores[own])
     return ks_error(before.scores, before.hits), ks_error(after, before.hits)
+
+
+def check_opens(page: AppTest) -> None:
+    assert not page.exception
+    assert not page.error
+    assert len(page.main) > 1
 
 
 def check_page(page: AppTest) -> None:

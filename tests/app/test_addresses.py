@@ -52,18 +52,15 @@ def test_no_two_controls_share_a_word_of_the_address() -> None:
     assert [key for key, times in counted.items() if times > 1] == []
 
 
-def test_an_address_opens_what_it_names() -> None:
+def test_an_address_opens_what_it_names_and_a_choice_is_a_short_word_in_it() -> None:
     page = open_page(sample="crash_survival", method="platt", event="class", **{"class": "died"})
     assert page.selectbox(key="method_seen").value == "platt"
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "died"
     assert not page.warning
-
-
-def test_a_choice_is_a_short_word_in_the_address_and_its_default_is_left_out() -> None:
-    page = choose(open_page(sample="crash_survival"), "method", "temperature")
+    page = choose(page, "method", "temperature")
     assert page.query_params["method"] == "temperature"
-    page = choose(page, "method", "spline")
+    page = choose(page, "method", "spline")  # what is usual is left out
     assert page.query_params.get("method", "") == ""
 
 

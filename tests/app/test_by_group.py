@@ -19,7 +19,7 @@ from dashboard.scene import Scene
 from dashboard.settings import Settings
 from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
-from tests.app.pages import bodies, html_of, measure_cells, open_page, open_upload, turn_to
+from tests.app.pages import bodies, click, html_of, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import traces_of, values
 from tests.hospital import discharges
 
@@ -217,8 +217,7 @@ def test_the_overview_advises_it_where_it_corrects_a_ward(hospital: Hospital) ->
     ]
     was, now = (f"{gap:+.1f} pp".replace("-", "\N{MINUS SIGN}") for gap in gaps)
     assert f"of ward \\= geriatrics from {was} to {now}." in text
-    (button,) = [one for one in page.button if one.label == "Calibrate by ward"]
-    button.click().run()
+    click(page, "Calibrate by ward")
     assert not page.exception
     assert page.selectbox(key="group").value == "ward"
     assert page.selectbox(key="method_seen").value == "by_group"

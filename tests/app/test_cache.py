@@ -197,9 +197,7 @@ def test_who_forgets_drops_their_own_alone(visits: list[str | None]) -> None:
     assert [is_known("rows", key) for key in (1, 2, 3)] == [False, True, True]
 
 
-def test_work_in_a_thread_of_its_own_is_for_the_visitor_who_asked(
-    visits: list[str | None],
-) -> None:
+def test_work_in_a_thread_of_its_own_is_for_the_visitor_who_asked(visits: list[str | None]) -> None:
     visits[0] = "ann"
     within = once_going_on("long", 1, lambda _: once("part", 1, lambda: 7), lambda _: None)
     assert within == 7

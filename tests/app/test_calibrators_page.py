@@ -26,12 +26,8 @@ from dashboard.compute.cache import forget
 from dashboard.compute.comparison import moves_mean
 from dashboard.readers import read
 from dashboard.settings import NO_METHOD, USUAL, method_by_key
-from dashboard.tables import (
-    comparison_csv,
-    comparison_table,
-    harmless,
-    measures_shown,
-)
+from dashboard.tables import comparison_csv, comparison_table, harmless, measures_shown
+from dashboard.texts import choosing
 from dashboard.texts import comparison as words
 from dashboard.texts.comparison import half_note
 from dashboard.texts.measures import NO_RESAMPLES, spelled_out
@@ -41,6 +37,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_charts,
+    click,
     html_of,
     made_set,
     npz_of,
@@ -84,11 +81,6 @@ def plain(cell: str) -> str:
     return re.sub("<.*?>", "", cell)
 
 
-def button(page: AppTest, label: str) -> Any:
-    (result,) = [one for one in page.button if one.label == label]
-    return result
-
-
 # The page -----------------------------------------------------------------------------------
 
 
@@ -128,18 +120,18 @@ def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) 
     assert f"ECE {100 * ece:.1f}%" in alt
     page.selectbox(key="variant").set_value("histogram").run()
     page.number_input(key="variant_histogram_n_bins").set_value(7).run()
-    button(page, "Add").click().run()
+    click(page, "Add")
     assert "Histogram binning of the event (calibrator bins 7)" in method_rows(page)
 
 
 @pytest.mark.long
 def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:
     page = open_page("calibrators", sample=SAMPLE)
-    button(page, words.EVERY).click().run()
+    click(page, words.EVERY)
     every = {method.name for method in CATALOGUE if not method.knows_groups}
     assert set(method_rows(page)) == {NOTHING, *every}
     assert not page.exception
-    button(page, words.USUAL).click().run()
+    click(page, words.USUAL)
     assert len(method_rows(page)) == 1 + len(COMPARED)
     page.multiselect(key="methods_seen").set_value([]).run()
     assert list(method_rows(page)) == [NOTHING]
@@ -274,7 +266,7 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     assert not method_rows(page)
     (text,) = [str(info.value) for info in page.info]
     assert text.startswith("9 calibrators to fit (6 fits each), about ")
-    button(page, "Start").click().run()
+    click(page, "Start")
     assert len(method_rows(page)) == 10
     assert not page.info
     # One more calibrator: only that one is to be fitted.
@@ -283,7 +275,7 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     assert len(method_rows(page)) == 10
     (text,) = [str(info.value) for info in page.info]
     assert text.startswith("1 calibrator to fit (6 fits), about ")
-    button(page, "Start").click().run()
+    click(page, "Start")
     assert len(method_rows(page)) == 11
     forget()
 
@@ -300,7 +292,9 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}  # by predicted class too
     assert set(page.multiselect(key="methods_seen").options) == {method_name(k) for k in offered}
     assert any(words.ONLY_EVENT in body for body in bodies(page))
-    button(page, words.EVERY).click().run()
+    assert choosing.ONE_SCORE in bodies(page)
+    assert choosing.ADD not in [one.label for one in page.button]
+    click(page, words.EVERY)
     rows = method_rows(page)
     assert len(rows) == 1 + len(offered)
     assert all(plain(cells[-2][0]).endswith("%") for cells in rows.values())  # accuracy
@@ -475,6 +469,6 @@ def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Genera
     (head, *_) = [one.value for one in page.subheader]
     assert name in head
     assert figures in head
-    button(page, f"Use {name}").click().run()
+    click(page, f"Use {name}")
     assert f" \u00b7 {name} \u00b7 " in " ".join(bodies(turn_to(page, "overview")))
     assert any(text.startswith("**Use the calibrated scores.") for text in bodies(page))

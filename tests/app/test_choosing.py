@@ -30,13 +30,3 @@ def test_the_table_says_what_a_fit_determines_and_from_how_many_rows() -> None:
     assert ets[1:] == ("all classes", "kept", "3 numbers", "1,667 rows per number")
     assert matrix[1:] == ("all classes", "can change", "10,100 numbers", "0.5 rows per number, few")
     assert iro[3:] == ("100 curves", "50 rows per curve")
-
-
-def test_one_score_a_row_has_no_guideline() -> None:
-    rows = b"confidence,correct\n" + b"".join(
-        f"0.{k % 90 + 10},{k % 3 // 2}\n".encode() for k in range(60)
-    )
-    page = open_page("calibrators", data="file")
-    page.file_uploader(key="upload_0").set_value([("one.csv", rows, "text/csv")]).run()
-    assert words.ONE_SCORE in bodies(page)
-    assert words.ADD not in [button.label for button in page.button]

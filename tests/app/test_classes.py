@@ -47,6 +47,7 @@ from tests.app.pages import (
     outcomes,
 )
 from tests.figures.small_results import side_of
+from tests.marks import first_and_long
 from tests.sample_sets import sample_sets
 
 CITIES, GARMENTS = "city_country_100", "three_garments"
@@ -164,7 +165,7 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
     assert not any(NO_CLASSES_LEFT in text for text in bodies(page))
 
 
-@pytest.mark.parametrize("form", ["pictures", "table"])
+@pytest.mark.parametrize("form", first_and_long(["pictures", "table"]))
 def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
     page = open_page("reliability", sample="crash_survival", classes_as=form)
     assert {HEADING, TWO_CLASSES} <= set(bodies(page))
@@ -262,7 +263,10 @@ def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> No
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:
-    page = open_page("reliability", sample=CITIES, method="temperature", classes_page="9")
+    page = open_page("reliability", sample=CITIES, method="temperature", classes_page="77")
+    assert not page.exception
+    assert pictures(page)
+    page.number_input(key="classes_page").set_value(9).run()
     assert page.number_input(key="classes_page").label == page_label(9)
     assert len(pictures(page)) == 100 - 8 * 12
     page.segmented_control(key="classes_as_seen").set_value("table").run()
@@ -272,22 +276,12 @@ def test_a_page_beyond_the_last_is_the_last() -> None:
     choose(page, "sample", GARMENTS)
     assert not page.exception
     assert len(lines(page)) == 3
-    page = open_page("reliability", sample=CITIES, classes_page="77")
-    assert not page.exception
-    assert pictures(page)
 
 
 # Power and bins -----------------------------------------------------------------------------
 
 
-def test_the_smallest_gap_is_said_below_the_tiles() -> None:
-    _, test = sample_sets(GARMENTS)
-    event = outcomes(TopR(1), test)
-    sentence = power_sentence(side_of(event.scores, event.hits), test.n_samples)
-    assert any(sentence in text for text in bodies(open_page(sample=GARMENTS)))
-
-
-def test_the_error_is_drawn_by_the_number_of_bins() -> None:
+def test_the_error_is_drawn_by_the_number_of_bins_and_the_bins_are_those_of_the_settings() -> None:
     page = open_page("reliability", sample=GARMENTS, method="temperature", bins="20")
     assert not page.exception
     shown = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
@@ -304,16 +298,12 @@ def test_the_error_is_drawn_by_the_number_of_bins() -> None:
     assert re.search(rf"{least}\D+{most}%", shown[0].alt)
     wanders = f"moves the ECE by up to {max(errors) - min(errors):.1f} percentage points before and"
     assert any(wanders in text for text in bodies(page))
-
-
-def test_the_bins_are_those_of_the_settings() -> None:
-    page = open_page("reliability", sample=GARMENTS, bins="20")
     page.number_input(key="bins").set_value(8).run()
     width = json.loads(charts(page)[0].spec)["data"][0]["width"]
     assert numbers(width) == pytest.approx([1 / 8] * len(numbers(width)))
 
 
-def test_ranges_of_scores_stand_below_the_pictures() -> None:
+def test_ranges_of_scores_stand_below_the_pictures_and_the_smallest_gap_below_the_tiles() -> None:
     page = open_page("reliability", sample=GARMENTS, method="temperature")
     calibration, test = sample_sets(GARMENTS)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
@@ -323,5 +313,7 @@ def test_ranges_of_scores_stand_below_the_pictures() -> None:
     (shown,) = [one for one in page.markdown if one.value == listed]
     assert shown.help == ranges_help(*sides)
     overview = open_page(sample=GARMENTS, method="temperature")
-    for sentence in texts:  # the same on both pages
+    event = outcomes(TopR(1), test)
+    power = power_sentence(side_of(event.scores, event.hits), test.n_samples)
+    for sentence in (*texts, power):  # the first two are the same on both pages
         assert any(sentence in text for text in bodies(overview))

@@ -15,6 +15,7 @@ from dashboard.views.data_needed import words
 from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
 from tests.app.test_maps_page import top_scores, traces_of, values
+from tests.marks import first_and_long
 
 GRAPHS = ["Learning", "Learning", "Learning"]
 
@@ -47,12 +48,16 @@ def test_what_takes_a_few_seconds_is_drawn_at_once(monkeypatch: pytest.MonkeyPat
     assert words.NOTHING_YET not in bodies(page)
 
 
-def test_nothing_expensive_starts_unasked() -> None:
-    page = opened(small(), "temperature")
+def test_nothing_expensive_starts_unasked_and_what_is_drawn_although_not_listed_is_said() -> None:
+    page = opened(small(300), "temperature", method="platt")
     assert not page.exception
     assert charts(page) == []
     assert any(text.startswith(f"{words.WHAT} takes") for text in bodies(page))
     assert words.NOTHING_YET in bodies(page)
+    text = words.with_chosen("platt")
+    assert any(text in body for body in bodies(page))
+    page.multiselect(key="learners_seen").set_value(["temperature", "platt"]).run()
+    assert not any(text in body for body in bodies(page))
 
 
 def test_the_curves_are_the_core_s() -> None:
@@ -113,14 +118,6 @@ def test_the_chosen_calibrator_is_there_with_its_options() -> None:
     assert any("NLL of the event" in chart.alt for chart in charts(page))
 
 
-def test_what_is_drawn_although_it_is_not_listed_is_said() -> None:
-    page = opened(small(300), "temperature", method="platt")
-    text = words.with_chosen("platt")
-    assert any(text in body for body in bodies(page))
-    page.multiselect(key="learners_seen").set_value(["temperature", "platt"]).run()
-    assert not any(text in body for body in bodies(page))
-
-
 def test_methods_of_every_kind_are_drawn() -> None:
     keys = ("venn_abers", "bbq", "pooled_isotonic", "structured_vector")
     page = run(opened(small(120), *keys))
@@ -141,7 +138,7 @@ def test_scores_alone_offer_score_maps() -> None:
     check_charts(page, GRAPHS)
 
 
-@pytest.mark.parametrize("method", ["spline", "none"])
+@pytest.mark.parametrize("method", first_and_long(["spline", "none"]))
 def test_a_tiny_file_says_what_is_missing(method: str) -> None:
     rng = np.random.default_rng(2)
     tiny = made_set(rng, 8)

@@ -15,6 +15,7 @@ from calibcore.data import EventScores
 from calibcore.events import OneClass
 from calibcore.prevalence import estimated_prevalence, prevalence_interval, restated
 from calibcore.splits import Split
+from dashboard.app import PAGES
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.headless import scene_of
 from dashboard.readers import ReadingOptions, read
@@ -75,20 +76,7 @@ def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
     assert '60 "patient\\_id" belong together' in text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "overview",
-        "reliability",
-        "ks",
-        "maps",
-        "decisions",
-        "calibrators",
-        "subgroups",
-        "data-needed",
-        "models",
-    ],
-)
+@pytest.mark.parametrize("path", [path for _, path, _ in PAGES])
 def test_pages_count_the_weights_and_the_patients(path: str) -> None:
     page = open_upload(visits(), path=path, roles=BOTH, method="platt")
     assert not page.exception

@@ -13,6 +13,7 @@ from tests.app.pages import (
     MARKUP,
     bodies,
     charts,
+    check_opens,
     html_of,
     made_set,
     npz_of,
@@ -47,12 +48,6 @@ def hostile(n_rows: int = 220) -> bytes:
     ]
     table = [[*HOSTILE, "label", "<i>town</i>"], *lines]
     return "\n".join(",".join(f'"{cell}"' for cell in line) for line in table).encode()
-
-
-def check_opens(page: AppTest) -> None:
-    assert not page.exception
-    assert not page.error
-    assert len(page.main) > 1
 
 
 def check_text(page: AppTest, *raw: str) -> None:

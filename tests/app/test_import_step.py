@@ -19,7 +19,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import key_of
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.opening import roles as roles_module
-from dashboard.readers import FORMATS, FileError, ReadingOptions, limits, read
+from dashboard.readers import FileError, ReadingOptions, limits, read
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits
 from dashboard.readers.refusal import Question
@@ -33,6 +33,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_page,
+    click,
     html_of,
     ks_before_after,
     ks_crossed,
@@ -92,11 +93,6 @@ def step(page: AppTest) -> Any:
     of_step = (words.HOW_READ, words.DETAILS)
     (result,) = [one for one in page.expander if one.label.endswith(of_step)]
     return result.proto
-
-
-def click(page: AppTest, label: str) -> AppTest:
-    (button,) = [one for one in page.button if one.label == escape_markdown(label)]
-    return button.click().run()
 
 
 def previews(page: AppTest) -> list[str]:
@@ -228,7 +224,6 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     page = open_upload(("mine.csv", data), sets="One")
     assert control(page, "sets").value == "One"
     expect_ks(page, LABELS)
-    assert control(open_upload(("mine.csv", csv(label=LABELS))), "sets") is None
 
 
 def test_a_stated_prevalence_moves_scores() -> None:
@@ -242,7 +237,6 @@ def test_a_stated_prevalence_moves_scores() -> None:
     assert error is not None
     assert tile(page, "KS error") == percent(error, N)
     assert any("have a share of 2% where scores are used" in text.value for text in page.markdown)
-    assert control(open_upload(("four.csv", csv(label=LABELS))), "prevalence") is None
 
 
 def test_a_question_is_answered_by_one_click() -> None:
@@ -340,8 +334,9 @@ def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address()
     assert not page.info
 
 
-def test_the_step_stays_as_it_is_while_it_is_used() -> None:
+def test_the_step_offers_what_the_file_can_have_and_stays_as_it_is_while_it_is_used() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS)))
+    assert control(page, "sets") is control(page, "prevalence") is None
     for header, n_charts in (("Data", 0), ("Auto", 2)):
         overrule(page, "header", header)
         assert len(charts(page)) == n_charts
@@ -492,24 +487,12 @@ def no_process(*_: object, **__: object) -> None:
 # Nothing there yet --------------------------------------------------------------------------
 
 
-def test_every_ending_is_named_and_the_examples_can_be_read() -> None:
+def test_templates_can_be_uploaded_as_they_are() -> None:
     page = open_page(data="file")
-    text = text_of(page)
-    for ending in FORMATS:
-        assert f"`{ending}`" in text
-        assert ending in words.endings()
-    code = [block.value for block in page.code]
-    assert code == [*templates.EXAMPLES.values()]
-    for name in ("CSV", "JSON"):
-        upload = read(f"example.{name.lower()}", templates.EXAMPLES[name].encode())
-        assert not upload.repairs
-
-
-@pytest.mark.parametrize("name", templates.TEMPLATES.values())
-def test_a_template_can_be_uploaded_as_it_is(name: str) -> None:
-    page = open_upload((name, templates.template(name).encode()))
-    check_page(page)
-    assert not [one for one in page.warning if "unseen" not in one.value]
+    for name in templates.TEMPLATES.values():
+        upload(page, (name, templates.template(name).encode()))
+        check_page(page)
+        assert not [one for one in page.warning if "unseen" not in one.value]
 
 
 def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:

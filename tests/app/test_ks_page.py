@@ -27,6 +27,7 @@ from tests.app.pages import (
     open_upload,
     outcomes,
 )
+from tests.marks import first_and_long
 from tests.readers import files
 from tests.sample_sets import sample_sets
 
@@ -83,6 +84,11 @@ def test_one_set_and_one_event_are_shown_at_first() -> None:
         curves = cumulative_curves(event.scores, event.hits)
         drawn = line(charts(page)[number], "cumulative gap")
         assert np.abs(drawn).max() == pytest.approx(curves.ks_error, abs=1e-6)
+    offered = page.selectbox(key="second_seen").options  # the event that is shown is none of them
+    assert "Top prediction" not in offered
+    assert offered[:3] == [words.NO_SECOND, "Prediction 2", "Prediction 3"]
+    choose(page, "rank", 2)
+    assert "Prediction 2" not in page.selectbox(key="second_seen").options
 
 
 def test_both_sets_are_shown_one_above_the_other() -> None:
@@ -102,10 +108,10 @@ def test_both_sets_are_shown_one_above_the_other() -> None:
     ]
 
 
-@pytest.mark.parametrize("method", ["spline", "temperature"])
+@pytest.mark.parametrize("method", first_and_long(["temperature", "spline"]))
 def test_a_second_event_is_set_below(method: str) -> None:
-    page = open_page("ks", sample=GARMENTS)
-    choose(page, "method", method).selectbox(key="second_seen").set_value("Class Shirt").run()
+    page = open_page("ks", sample=GARMENTS, method=method)
+    page.selectbox(key="second_seen").set_value("Class Shirt").run()
     check_fine(page, FOUR + FOUR + (FIT if method == "spline" else []))
     test = sets()["test"]
     event = OneClass(test.class_names.index("Shirt"))
@@ -118,16 +124,9 @@ def test_a_second_event_is_set_below(method: str) -> None:
     check_totals(charts(page)[14], after)
 
 
-def test_the_event_that_is_looked_at_is_no_second_one() -> None:
-    page = open_page("ks", sample=GARMENTS)
-    offered = page.selectbox(key="second_seen").options
-    assert "Top prediction" not in offered
-    assert offered[:3] == [words.NO_SECOND, "Prediction 2", "Prediction 3"]
-    choose(page, "rank", 2)
-    assert "Prediction 2" not in page.selectbox(key="second_seen").options
-
-
-def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
+def test_the_address_and_two_events_on_two_sets_choose_two_graphs_of_each() -> None:
+    page = open_page("ks", sample=GARMENTS, graphs="ab")
+    check_fine(page, GAP + PAIR + FIT)
     page = open_page("ks", sample=GARMENTS, both_sets="true", second="top_2")
     check_fine(page, (GAP + PAIR) * 4 + FIT)
     control = page.segmented_control(key="graphs_few_seen")
@@ -136,11 +135,6 @@ def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
     check_fine(page, (GAP + PAIR) * 4 + FIT)
     shown = [chart for chart in charts(page) if ": (c)" in chart.alt or ": (d)" in chart.alt]
     assert len(shown) == 16
-
-
-def test_the_address_chooses_graphs() -> None:
-    page = open_page("ks", sample=GARMENTS, graphs="ab")
-    check_fine(page, GAP + PAIR + FIT)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +156,6 @@ def test_a_page_of_graphs_is_light(query: dict[str, str]) -> None:
 
 def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
     page = open_page("ks", sample=GARMENTS)
-    assert not [chart for chart in charts(page) if "Cursor" in chart.spec]
     page.select_slider(key="fractile").set_value("25").run()
     check_fine(page, FOUR + FIT)
     test = sets()["test"]
@@ -183,6 +176,7 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
         assert line(charts(page)[number], "Cursor").tolist() == [curves.gap[k], 0]
     page.select_slider(key="fractile").set_value("Off").run()
     assert not [text for text in bodies(page) if MARKED in text]
+    assert not [chart for chart in charts(page) if "Cursor" in chart.spec]
 
 
 # The spline ---------------------------------------------------------------------------------
@@ -200,7 +194,7 @@ def test_the_spline_is_drawn_with_the_knots_of_the_panel() -> None:
     assert any("9-knot spline" in text for text in bodies(page))
 
 
-@pytest.mark.parametrize("method", ["temperature", "isotonic", "none", "per_rank"])
+@pytest.mark.parametrize("method", first_and_long(["none", "isotonic", "per_rank"]))
 def test_other_calibrators_have_no_spline_to_show(method: str) -> None:
     page = choose(open_page("ks", sample=GARMENTS), "method", method)
     check_fine(page, FOUR if method != "none" else ["Before"] * 5)

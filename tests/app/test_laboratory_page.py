@@ -10,11 +10,7 @@ from dashboard.learn.laboratory import PRESETS, LaboratoryModel, chosen_of, redr
 from dashboard.texts import laboratory as estimators
 from dashboard.texts import laboratory as words
 from dashboard.widgets.long_work import RUN
-from tests.app.pages import open_page
-
-
-def text_of(page: AppTest) -> str:
-    return " ".join(one.value for one in page.markdown)
+from tests.app.pages import open_page, text_of
 
 
 def model_of(page: AppTest) -> LaboratoryModel:
@@ -23,15 +19,11 @@ def model_of(page: AppTest) -> LaboratoryModel:
     return result
 
 
-def test_it_opens_on_an_overconfident_model() -> None:
+def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
     page = open_page("laboratory")
     assert not page.exception
     assert model_of(page) == PRESETS["overconfident"]
     assert words.conclusion(result_of(PRESETS["overconfident"])) in text_of(page)
-
-
-def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
-    page = open_page("laboratory")
     page.slider(key="lab_at_slope").set_value(1.8).run()
     page.slider(key="lab_at_rate").set_value(30).run()
     page.select_slider(key="lab_at_rows").set_value(500).run()
@@ -62,14 +54,6 @@ def test_a_model_to_begin_with_is_taken_whole() -> None:
         assert not page.exception
         assert model_of(page) == PRESETS[name]
         assert words.conclusion(result_of(PRESETS[name])) in text_of(page)
-
-
-def test_a_handle_is_moved() -> None:
-    page = open_page("laboratory", model=PRESETS["by_hand"].code)
-    page.select_slider(key="lab_at_handle").set_value(80).run()
-    page.slider(key="lab_at_handle_8").set_value(90).run()
-    handles = PRESETS["by_hand"].handles
-    assert model_of(page).handles == (*handles[:8], 90, *handles[9:])
 
 
 def test_drawing_many_times_shows_the_spread() -> None:
@@ -123,18 +107,14 @@ SLIDERS = {
     "rate": ("Base rate (%)", 0, 99, 1, 50),
     "groups": ("Groups differ by", 0.0, 4.0, 0.2, 0.0),
 }
-OF_ZHANG = {
-    "beta0": ("\u03b20", -2.0, 2.0, 0.1, 0.5),
-    "beta1": ("\u03b21", -4.0, -0.5, 0.1, -1.5),
-}
+OF_ZHANG = {"beta0": ("\u03b20", -2.0, 2.0, 0.1, 0.5), "beta1": ("\u03b21", -4.0, -0.5, 0.1, -1.5)}
 
 
 OF_SCORES = {name: SLIDERS[name] for name in ("sharpness", "rate", "groups")}
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("overconfident", SLIDERS), ("zhang", OF_ZHANG), ("by_hand", OF_SCORES)],
+    ("name", "expected"), [("overconfident", SLIDERS), ("zhang", OF_ZHANG), ("by_hand", OF_SCORES)]
 )
 def test_sliders_stand_at_the_numbers_of_the_model_within_its_limits(
     name: str, expected: dict[str, tuple[str, float, float, float, float]]
@@ -151,7 +131,7 @@ def test_sliders_stand_at_the_numbers_of_the_model_within_its_limits(
     assert (seed.min, seed.max, seed.value) == (0, 9_999, 0)
 
 
-def test_each_handle_has_its_score_and_height() -> None:
+def test_each_handle_has_its_score_and_height_and_is_moved() -> None:
     model = PRESETS["by_hand"]
     page = open_page("laboratory", model=model.code)
     scores = page.select_slider(key="lab_at_handle")
@@ -161,6 +141,9 @@ def test_each_handle_has_its_score_and_height() -> None:
         page.select_slider(key="lab_at_handle").set_value(10 * place).run()
         slider = page.slider(key=f"lab_at_handle_{place}")
         assert (slider.min, slider.max, slider.value) == (0, 100, height)
+    page.select_slider(key="lab_at_handle").set_value(80).run()
+    page.slider(key="lab_at_handle_8").set_value(90).run()
+    assert model_of(page).handles == (*model.handles[:8], 90, *model.handles[9:])
 
 
 @pytest.mark.parametrize("name", ["overconfident", "many_classes"])

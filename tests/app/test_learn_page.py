@@ -30,26 +30,25 @@ def text_of(page: AppTest) -> str:
     return " ".join([one.value for one in page.markdown] + alts)
 
 
+def lesson_of(key: str) -> Lesson:
+    result = find(key)
+    assert result is not None
+    return result
+
+
 def answer_of(lesson: Lesson, **fixed: object) -> str:
     return lesson.show(start_of(lesson, **fixed)).answer
 
 
-def test_the_list_names_every_lesson_and_opens_it() -> None:
+def test_the_list_names_every_lesson_in_its_chapter_in_the_order_of_the_plan() -> None:
     page = open_lesson()
     links = {one.proto.label: one.proto.query_string for one in page.get("page_link")}
     for number, lesson in enumerate(LESSONS, start=1):
         assert links[words.lesson_name(number, lesson.title)] == f"lesson={lesson.key}"
-    page = open_lesson(lesson="bins")
-    page.button(key=f"to_{words.ALL}").click().run()
-    assert dict(page.query_params) == {}
-
-
-def test_chapters_hold_each_lesson_once_in_the_order_of_the_plan() -> None:
-    assert len({one.key for one in LESSONS}) == len(LESSONS)
-    page = open_lesson()
     for chapter in CHAPTERS:
         assert f"**{chapter.title}.** {chapter.about}" in text_of(page)
     keys = [one.key for one in LESSONS]
+    assert len({*keys}) == len(keys)
     planned = [step.lesson for step in plan.PLAN if step.lesson]
     assert planned == sorted(planned, key=keys.index)
 
@@ -64,39 +63,47 @@ def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> N
     assert labels[-3:] == ["Laboratory", "Your own calibration", words.EXERCISES]
 
 
+def check_terms(page: AppTest, lesson: Lesson, *, answered: bool) -> None:
+    """Expect the words of a question before its answer and beside it, the others beside it."""
+    for terms, times in ((lesson.terms, 1), (lesson.later, int(answered))):
+        for term, meaning in terms.items():
+            assert text_of(page).count(f"**{term}**: {meaning}") == times
+
+
 @each_kind
-def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
+def test_a_guess_comes_before_the_answer_and_a_check_after_it(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     assert lesson.question in text_of(page)
     assert lesson.takeaway not in text_of(page)
+    check_terms(page, lesson, answered=False)
     if isinstance(lesson.guess, NumberGuess):
         page.slider(key=f"guess_{lesson.key}").set_value(lesson.guess.low).run()
         guess = str(lesson.guess.low)
     else:
+        assert page.radio(key=f"guess_{lesson.key}").value is None
+        assert page.button(key=f"lock_{lesson.key}").disabled
         guess = next(iter(lesson.guess.answers))
         page.radio(key=f"guess_{lesson.key}").set_value(guess).run()
     page.button(key=f"lock_{lesson.key}").click().run()
     assert not page.exception
-    right = lesson.show(start_of(lesson, guess=guess)).right
+    answer = lesson.show(start_of(lesson, guess=guess))
     told = words.guessed(
-        answer_of(lesson, guess=guess),
+        answer.answer,
         lesson.guess.shown(guess),
-        right=guess == right if right else None,
-        if_right=lesson.show(start_of(lesson, guess=guess)).if_right,
+        right=guess == answer.right if answer.right else None,
+        if_right=answer.if_right,
     )
     assert told in text_of(page)
     assert words.takeaway(lesson.takeaway) in text_of(page)
     assert page.query_params["guess"] == guess
-
-
-@each_kind
-def test_words_are_defined_before_the_answer_and_beside_it(lesson: Lesson) -> None:
-    for query in ({}, {"answers": "shown"}):
-        page = open_lesson(lesson=lesson.key, **query)
-        for term, meaning in lesson.terms.items():
-            assert text_of(page).count(f"**{term}**: {meaning}") == 1
-        for term, meaning in lesson.later.items():
-            assert text_of(page).count(f"**{term}**: {meaning}") == len(query)
+    check_terms(page, lesson, answered=True)
+    check = lesson.check
+    wrong = next(word for word in check.answers if word != check.right)
+    for word in (check.right, wrong):
+        page.radio(key=f"check_{lesson.key}").set_value(word).run()
+        shown = page.success if word == check.right else page.info
+        sentence = words.checked(check.answers, word, check.right, check.why)
+        assert sentence in [one.value for one in shown]
 
 
 def test_few_words_stand_before_the_guess_of_a_lesson_with_many() -> None:
@@ -112,7 +119,9 @@ def test_a_hidden_answer_leaves_the_guess_as_it_is_until_it_is_made_again() -> N
     assert page.slider(key="guess_bins").disabled
     assert page.slider(key="guess_bins").value == 7
     assert not [one for one in page.button if one.key in {"lock_bins", "skip_bins"}]
-    assert words.HIDDEN in [one.value for one in page.info]
+    assert [one.value for one in page.info] == [words.HIDDEN]
+    assert answer_of(lesson_of("bins")) not in text_of(page)
+    assert words.KEEP not in text_of(page)
     page.button(key="again_bins").click().run()
     assert not page.slider(key="guess_bins").disabled
     page.button(key="skip_bins").click().run()
@@ -134,27 +143,11 @@ def test_six_others_are_shown_with_their_answer() -> None:
     assert "open_luck" not in [one.key for one in page.button]
     page.button(key="skip_luck").click().run()
     page.button(key="open_luck").click().run()
-    lesson = find("luck")
-    assert lesson is not None
+    lesson = lesson_of("luck")
     assert lesson.show(start_of(lesson, draws=2)).sentence in text_of(page)
     hidden = open_lesson(lesson="luck", answers="hidden")
     hidden.button(key="skip_luck").click().run()
     assert "open_luck" not in [one.key for one in hidden.button]
-
-
-@each_kind
-def test_the_check_says_what_is_right_and_why(lesson: Lesson) -> None:
-    page = open_lesson(lesson=lesson.key, answers="shown")
-    check = lesson.check
-    page.radio(key=f"check_{lesson.key}").set_value(check.right).run()
-    assert words.checked(check.answers, check.right, check.right, check.why) in [
-        one.value for one in page.success
-    ]
-    wrong = next(word for word in check.answers if word != check.right)
-    page.radio(key=f"check_{lesson.key}").set_value(wrong).run()
-    assert words.checked(check.answers, wrong, check.right, check.why) in [
-        one.value for one in page.info
-    ]
 
 
 @each_kind
@@ -168,30 +161,15 @@ def test_a_link_opens_the_lesson_in_its_state(lesson: Lesson) -> None:
     assert {name: page.query_params[name] for name in query} == query
 
 
-def test_the_control_moves_the_answer_and_the_address() -> None:
-    page = open_lesson(lesson="bins", answers="shown")
+def test_the_control_and_another_draw_move_the_answer_and_the_address() -> None:
+    page, lesson = open_lesson(lesson="bins", answers="shown"), lesson_of("bins")
     page.select_slider(key="control_bins_bins").set_value("5").run()
-    lesson = find("bins")
-    assert lesson is not None
-    assert lesson.show(start_of(lesson, chosen={"bins": "5"})).sentence in text_of(page)
+    moved = {"chosen": {"bins": "5"}}
+    assert lesson.show(start_of(lesson, **moved)).sentence in text_of(page)
     assert page.query_params["bins"] == "5"
-
-
-def test_drawing_again_draws_other_rows() -> None:
-    page = open_lesson(lesson="bins", answers="shown")
-    before = text_of(page)
     page.button(key="draw_bins").click().run()
-    assert text_of(page) != before
+    assert lesson.show(start_of(lesson, draws=2, **moved)).sentence in text_of(page)
     assert page.query_params["draw"] == "2"
-
-
-def test_hidden_answers_stay_hidden() -> None:
-    page = open_lesson(lesson="bins", answers="hidden")
-    page.slider(key="guess_bins").set_value(7).run()
-    page.button(key="lock_bins").click().run()
-    assert [one.value for one in page.info] == [words.HIDDEN]
-    assert answer_of(LESSONS[[one.key for one in LESSONS].index("bins")]) not in text_of(page)
-    assert words.KEEP not in text_of(page)
 
 
 def test_each_seat_has_draws_of_its_own() -> None:
@@ -245,41 +223,27 @@ def test_what_a_link_says_wrongly_is_named(name: str, value: str) -> None:
 
 def test_progress_is_kept_in_the_tab() -> None:
     page = open_lesson(lesson="bins")
+    assert "guess" not in page.query_params
+    assert page.button(key="lock_bins").label == words.my_guess("4%")
     page.slider(key="guess_bins").set_value(7).run()
+    assert page.button(key="lock_bins").label == words.my_guess("7%")
+    page.slider(key="guess_bins").set_value(4).run()  # where it stood
     page.button(key="lock_bins").click().run()
     page.button(key=f"to_{words.ALL}").click().run()
     assert words.progress(1, len(LESSONS)) in text_of(page)
     assert dict(page.query_params) == {"done": "bins"}
     links = [one.proto.query_string for one in page.get("page_link")]
-    assert "lesson=bins&guess=7" in links  # where it was left
-    page.query_params.update({"lesson": "bins", "guess": "7"})
+    assert "lesson=bins&guess=4" in links  # where it was left
+    page.query_params.update({"lesson": "bins", "guess": "4"})
     page.run()
-    assert page.query_params["guess"] == "7"
-    (lesson,) = (one for one in LESSONS if one.key == "bins")
-    assert words.guessed(answer_of(lesson, guess="7"), "7%") in text_of(page)
+    assert page.query_params["guess"] == "4"
+    assert words.guessed(answer_of(lesson_of("bins"), guess="4"), "4%") in text_of(page)
 
 
 def test_the_list_keeps_what_a_link_fixes() -> None:
     page = open_lesson(seed="41", hide="check")
     links = [one.proto.query_string for one in page.get("page_link")]
     assert "lesson=bins&seed=41&hide=check" in links
-
-
-def test_a_number_is_guessed_by_a_button_that_names_it() -> None:
-    page = open_lesson(lesson="bins")
-    assert "guess" not in page.query_params
-    assert page.button(key="lock_bins").label == words.my_guess("4%")
-    page.slider(key="guess_bins").set_value(7).run()
-    assert page.button(key="lock_bins").label == words.my_guess("7%")
-    page.slider(key="guess_bins").set_value(4).run()
-    page.button(key="lock_bins").click().run()
-    assert page.query_params["guess"] == "4"
-
-
-def test_an_answer_has_to_be_chosen() -> None:
-    choice = open_lesson(lesson="ks")
-    assert choice.radio(key="guess_ks").value is None
-    assert choice.button(key="lock_ks").disabled
 
 
 def test_many_groups_are_drawn_by_one_click() -> None:

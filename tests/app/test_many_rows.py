@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from calibcore import EventScores, LogitSet, counted, ks_error
 from calibcore.summary import GroupedSummary, Summary
@@ -16,7 +15,7 @@ from dashboard.many_rows import ask_of_many
 from dashboard.readers import FileError, read
 from dashboard.readers.upload import Upload
 from dashboard.texts import opening as words
-from tests.app.pages import MARKUP, bodies, charts, open_upload, text_of, tile
+from tests.app.pages import MARKUP, bodies, charts, click, open_upload, text_of, tile
 
 N = 12_000
 
@@ -46,11 +45,6 @@ def parquet(table: pd.DataFrame) -> bytes:
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_rows, "MANY_ROWS", N)
     monkeypatch.setattr("calibcore.summary._AT_ONCE", N // 5 + 1)
-
-
-def click(page: AppTest, label: str) -> AppTest:
-    (button,) = [one for one in page.button if one.label == label]
-    return button.click().run()
 
 
 def test_one_is_asked_and_each_answer_can_be_taken_back() -> None:

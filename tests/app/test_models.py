@@ -59,8 +59,9 @@ def error_of(sample: Sample) -> tuple[float, float]:
 
 
 def test_samples_of_the_same_rows_are_compared() -> None:
-    page = open_page("models", sample=FASHION[0].name)
+    page = open_page("models", sample=FASHION[0].name, models_intervals="true")
     assert not page.exception
+    assert NO_RESAMPLES in text_of(page)
     rows = table(page)
     assert list(rows) == [sample.title for sample in FASHION]
     errors = {sample.title: error_of(sample) for sample in FASHION}
@@ -76,6 +77,8 @@ def test_samples_of_the_same_rows_are_compared() -> None:
     assert all(len(chart.alt) > 20 for chart in charts(page))
     page.multiselect(key="beside_seen").set_value([FASHION[2].name]).run()
     assert list(table(page)) == [FASHION[0].title, FASHION[2].title]
+    page.multiselect(key="beside_seen").set_value([]).run()
+    assert [info.value for info in page.info] == [NO_SAMPLES]
 
 
 def test_a_sample_alone_says_what_is_missing() -> None:
@@ -86,12 +89,6 @@ def test_a_sample_alone_says_what_is_missing() -> None:
     (link,) = page.get("page_link")
     assert link.proto.query_string == f"sample={samples()[0].name}"
     assert mates(samples()[0])
-
-
-def test_no_sample_beside_asks_for_one() -> None:
-    page = open_page("models")
-    page.multiselect(key="beside_seen").set_value([]).run()
-    assert [info.value for info in page.info] == [NO_SAMPLES]
 
 
 def test_intervals_are_those_of_the_same_rows() -> None:
@@ -116,11 +113,6 @@ def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
     cells = [cells[-1] for cells in table(page, "differences").values()]
     assert cells[0::2] == cells[1::2]
     assert all(" pp" in cell for cell in cells)
-
-
-def test_intervals_without_resamples_say_so() -> None:
-    page = open_page("models", models_intervals="true")
-    assert NO_RESAMPLES in text_of(page)
 
 
 def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:

@@ -101,8 +101,13 @@ def test_an_answer_is_needed_and_going_back_keeps_what_was_given() -> None:
     assert page.button(key="own_choice_0").proto.type == "primary"
 
 
-def test_buttons_move_the_slider_from_end_to_end() -> None:
+def test_everything_has_a_key_and_buttons_move_the_slider_from_end_to_end() -> None:
     page = start()
+    shortcuts = {one.key: one.proto.shortcut for one in page.button if one.proto.shortcut}
+    assert shortcuts == {
+        "own_choice_0": "1", "own_choice_1": "2", "own_step_-1": "left", "own_step_1": "right",
+        "own_back": "b", "own_next": "n",
+    }  # fmt: skip
     assert page.button(key="own_step_-1").disabled
     page = press(press(page, "step_1"), "step_1")
     assert page.select_slider[0].value == 60
@@ -110,21 +115,6 @@ def test_buttons_move_the_slider_from_end_to_end() -> None:
     assert page.select_slider[0].value == 55
     page = slide(page, 99)
     assert page.button(key="own_step_1").disabled
-
-
-def test_everything_has_a_key() -> None:
-    page = start()
-    shortcuts = {
-        button.key: button.proto.shortcut for button in page.button if button.proto.shortcut
-    }
-    assert shortcuts == {
-        "own_choice_0": "1",
-        "own_choice_1": "2",
-        "own_step_-1": "left",
-        "own_step_1": "right",
-        "own_back": "b",
-        "own_next": "n",
-    }
 
 
 def test_teaching_shows_the_truth_at_once_and_lets_nothing_be_changed_after() -> None:
@@ -159,12 +149,6 @@ def test_a_code_in_the_address_opens_the_result_again() -> None:
     code = own.code_of(planned()[1])
     again = open_page("you", set="facts", seed=str(SEED), code=code)
     assert every_text(again) == every_text(page)
-
-
-def test_without_a_code_a_reload_begins_again() -> None:
-    page = open_page("you", set="facts", seed=str(SEED))
-    assert page.button(key="own_start")
-    assert not charts(page)
 
 
 @pytest.mark.parametrize(

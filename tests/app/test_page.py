@@ -43,10 +43,7 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     last = len(names) - 1
     results: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [("event", "top")])]
     if len(names) > 2:
-        results += [
-            (TopR(2), [("rank", 2)]),
-            (WithinTopR(2), [("event", "within")]),
-        ]
+        results += [(TopR(2), [("rank", 2)]), (WithinTopR(2), [("event", "within")])]
     return [*results, (OneClass(last), [("event", "class"), ("class", names[last])])]
 
 
@@ -96,26 +93,6 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
     assert "Before: overconfident" in sentences
-
-
-def test_intervals_appear_when_they_are_asked_for() -> None:
-    page = open_page(sample="three_garments", resamples="200", measures="short")
-    assert not page.exception
-    assert not page.error
-    notes = measure_cells(page, notes=True)
-    assert list(notes.index) == [measure.name for measure in METRICS if measure.short]
-    ks = {column: str(text) for column, text in notes.loc["KS error"].items()}
-    assert re.fullmatch(r"[\d.]+\u2013[\d.]+", ks["Before"])
-    assert ks["After"]
-    assert ks["Change"]
-    marks = measure_cells(page)["Mark"].astype(str)
-    assert marks["KS error"].endswith("better")
-    assert marks["NLL, all classes"].endswith("not comparable")
-    assert marks["Accuracy"].endswith("no clear change")  # the spline keeps every predicted class
-    perfect = measure_cells(page)["Perfect"].astype(str)
-    assert perfect["KS error"].startswith("< ")
-    assert perfect["NLL, all classes"] == perfect["Accuracy"] == "\u2013"
-    assert any("200 resamples" in text for text in bodies(page))
 
 
 def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:

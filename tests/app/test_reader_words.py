@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
 from dashboard.texts.verdict import LOOKING_CLOSER
-from tests.app.pages import bodies, charts, html_of, open_page, open_upload
+from tests.app.pages import bodies, charts, choose, html_of, open_page, open_upload, turn_to
 from tests.marks import first_and_long
 
 NAME = "readmitted_30d = Yes"
@@ -126,17 +126,15 @@ def test_one_row_keeps_its_name() -> None:
 # Ranges of scores ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["overview", "reliability"])
-def test_where_scores_are_off_is_said(path: str) -> None:
+def test_where_scores_are_off_is_said() -> None:
     data, _ = risk_file(4000)
-    page = open_upload(("risk.csv", data), path=path)
-    sentence = "\n".join(text for text in bodies(page) if "off" in text or "KS error" in text
-                     or "too high" in text)  # fmt: skip
-    where = re.search(
-        r"Scores (above|of|at) .{,30}\.\d percentage points too high"
-        r" \(\d+\.\d\u2013\d+\.\d by bin, n\u00a0=\u00a0[\d,]+\)", sentence
-    )  # fmt: skip
-    assert where
+    page = open_upload(("risk.csv", data), path="reliability")
+    for path in ("reliability", "overview"):
+        text = "\n".join(bodies(turn_to(page, path)))
+        assert re.search(
+            r"Scores (above|of|at) .{,30}\.\d percentage points too high"
+            r" \(\d+\.\d\u2013\d+\.\d by bin, n\u00a0=\u00a0[\d,]+\)", text
+        ), path  # fmt: skip
 
 
 # Before the verdict, and before the intervals -----------------------------------------------
@@ -178,12 +176,11 @@ def test_nothing_is_advised_before_the_intervals_are_there(monkeypatch: pytest.M
 
 def test_a_spline_that_changes_the_order_of_rows_says_so_with_the_auroc() -> None:
     data, _ = risk_file()
-    query = {"method": "spline", "spline_n_knots": "20", "resamples": "0", "evaluation": "split"}
-    text = "\n".join(bodies(open_upload(("risk.csv", data), **query)))
+    page = open_upload(("risk.csv", data), method="spline", spline_n_knots="20", evaluation="split")
     told = re.search(
-        r"which changes the order of the rows \(AUROC (0\.\d+) \u2192 (0\.\d+)\)", text
+        r"which changes the order of the rows \(AUROC (0\.\d+) \u2192 (0\.\d+)\)",
+        "\n".join(bodies(page)),
     )
     assert told
     assert told[1] != told[2]
-    text = "\n".join(bodies(open_upload(("risk.csv", data), **query | {"method": "platt"})))
-    assert "order of the rows" not in text
+    assert "order of the rows" not in "\n".join(bodies(choose(page, "method", "platt")))

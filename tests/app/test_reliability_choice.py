@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore.events import TopR
 from calibcore.reliability import binned_reliability, corp_reliability, smooth_reliability
 from dashboard.samples import samples
-from tests.app.pages import bodies, charts, choose, numbers, open_page, outcomes
+from tests.app.pages import charts, choose, numbers, open_page, outcomes
 from tests.sample_sets import sample_sets
 
 WAYS = {
@@ -84,12 +84,3 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
     smoothed = smooth_reliability(event.scores, event.hits, seed=0)
     line = values(diagrams(choose_way(page, "Smoothed"))[0], "observed frequency, few rows", "y")
     assert line == pytest.approx(smoothed.frequency, abs=1e-6, nan_ok=True)
-
-
-def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
-    page = open_page("ks", sample=SAMPLE)
-    sentence = "Grey: 95% band if perfectly calibrated."
-    assert sum(sentence in text for text in bodies(page)) == 1
-    graphs = [chart for chart in charts(page) if ": (" in chart.alt]
-    assert len(graphs) == 8
-    assert all(sentence in chart.alt for chart in graphs)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
-from tests.app.pages import check_page, open_upload, text_of, tile
+from tests.app.pages import check_page, click, open_upload, text_of, tile
 from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
 
 N = 240
@@ -62,8 +62,7 @@ def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     assert page.query_params["together"] in ("rows", ["rows"])
     again = open_upload(*given, together="sets:south.csv")
     assert "240 calibration \u00b7 200 test rows" in labels(again)
-    (reset,) = [one for one in again.button if one.label == words.DETECT_AGAIN]
-    reset.click().run()
+    click(again, words.DETECT_AGAIN)
     assert "**What are they?**" in text_of(again)
     assert "together" not in again.query_params
 
@@ -86,8 +85,7 @@ def test_of_models_of_the_same_rows_one_is_chosen() -> None:
     page = open_upload(scores_file("forest.csv", seed=1), scores_file("boost.csv", seed=2))
     assert "Which model's scores?" in text_of(page)
     assert "The page Models compares" in text_of(page)
-    (button,) = [one for one in page.button if one.label == r"boost\.csv"]
-    button.click().run()
+    click(page, "boost.csv")
     check_page(page)
     alone = open_upload(scores_file("boost.csv", seed=2))
     assert tile(page, "KS error") == tile(alone, "KS error")
@@ -105,8 +103,7 @@ def test_of_models_in_sheets_of_a_workbook_one_is_chosen() -> None:
     made = workbook(*(sheet_xml(rows_xml(one)) for one in rows), names=("forest", "boost"))
     page = open_upload(("models.xlsx", made))
     assert "Which model's scores?" in text_of(page)
-    (button,) = [one for one in page.button if one.label == "boost"]
-    button.click().run()
+    click(page, "boost")
     check_page(page)
     alone = open_upload(scores_file("boost.csv", seed=2))
     assert tile(page, "KS error") == tile(alone, "KS error")

@@ -152,9 +152,7 @@ class StopError(Exception):
     """A click."""
 
 
-def test_a_stop_ends_every_fit_at_once_and_keeps_what_is_finished(
-    rng: np.random.Generator,
-) -> None:
+def test_a_stop_ends_every_fit_at_once_and_keeps_what_is_finished(rng: np.random.Generator) -> None:
     fold = np.arange(3_000) % 5
     slow, _ = job_of("slow", Lasting(), rows_of(rng, 3_000, 3), fold)
     quick, kept = job_of("quick", TemperatureScaling(), rows_of(rng, 3_000, 3), fold)
@@ -265,9 +263,7 @@ def test_little_work_one_core_and_large_tables_are_left_alone(
 
 
 @pytest.mark.long
-def test_a_comparison_side_by_side_shows_the_same_figures(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_comparison_side_by_side_shows_the_same_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = {"sample": "three_garments", "methods": "vector,matrix,platt"}
     forget()  # a fit of another test may have lost its time
     alone = open_page("calibrators", **sample)

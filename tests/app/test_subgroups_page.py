@@ -47,6 +47,7 @@ from tests.app.pages import (
     top_1_file,
     turn_to,
 )
+from tests.marks import first_and_long
 
 CRASH = next(sample for sample in samples() if sample.name == "crash_survival")
 CITIES = next(sample for sample in samples() if sample.name == "city_country_100")
@@ -110,29 +111,29 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
     assert "of 4 after, " in " ".join(bodies(page))
 
 
-@pytest.mark.parametrize("method", ["none", "temperature"])
+@pytest.mark.parametrize("method", first_and_long(["temperature", "none"]))
 def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     overview = open_page(sample=CRASH.name, method=method)
     lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", text_of(overview))
     assert lines
     *_, (named, size) = lines  # what is there now
-    page = open_page("subgroups", sample=CRASH.name, method=method)
-    every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
-    assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     tests = re.search(r"Adjusted for (\d+) subgroups", text_of(overview))
     assert tests is not None
+    page = turn_to(overview, "subgroups")
+    every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
+    assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     assert f"adjusted for {tests[1]} subgroups of all columns" in " ".join(bodies(page))
 
 
-@pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
-def test_every_way_opens(by: str) -> None:
-    page = open_page(
-        "subgroups", sample=CRASH.name, subgroups_by=by, event="class", **{"class": "died"}
-    )
-    assert not page.exception
-    (table,) = tables(page, "subgroups")
-    assert len(table) == (5 if by.startswith("Score") else 2)
-    assert (NOT_BY_TRUTH in text_of(page)) == (by == "True class")
+def test_every_way_opens() -> None:
+    query = {"sample": CRASH.name, "event": "class", "class": "died"}
+    page = open_page("subgroups", subgroups_by="True class", **query)
+    for by in ("True class", "Predicted class", "Score, 5 ranges", "sex"):
+        page.selectbox(key="subgroups_by").set_value(by).run()
+        assert not page.exception
+        (table,) = tables(page, "subgroups")
+        assert len(table) == (5 if by.startswith("Score") else 2)
+        assert (NOT_BY_TRUTH in text_of(page)) == (by == "True class")
 
 
 def test_a_hundred_classes_are_paged_worst_first() -> None:

@@ -1,6 +1,5 @@
 """The page on uploaded files: their numbers, their text, and refusals in words."""
 
-import io
 import os
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics import METRICS, ClassMeasure, accuracy
 from calibcore.splits import split_rows
-from dashboard.readers import FileError, read
+from dashboard.readers import FORMATS, FileError, read
 from dashboard.settings import NO_METHOD
 from dashboard.texts import opening as imports
 from dashboard.texts.methods import method_name
@@ -27,6 +26,7 @@ from tests.app.pages import (
     charts,
     check_page,
     choose,
+    click,
     ks_before_after,
     ks_crossed,
     made_set,
@@ -51,9 +51,22 @@ def test_nothing_uploaded_says_what_to_bring() -> None:
     assert imports.BRING in bodies(page)
     assert imports.PANEL_ON_PHONES in bodies(page)
     assert any("logits=..., labels=..." in text for text in bodies(page))
+    for ending in FORMATS:
+        assert any(f"`{ending}`" in text for text in bodies(page))
+        assert ending in imports.endings()
+    assert [block.value for block in page.code] == [*imports.EXAMPLES.values()]
+    for name in ("CSV", "JSON"):
+        assert not read(f"example.{name.lower()}", imports.EXAMPLES[name].encode()).repairs
 
 
-def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
+def forget(page: AppTest) -> None:
+    click(page, "Forget my data")
+    assert not page.exception
+    assert not charts(page)
+    assert imports.BRING in bodies(page)
+
+
+def test_an_uploaded_file_shows_its_numbers_until_it_is_forgotten(rng: np.random.Generator) -> None:
     calibration, test = made_set(rng, 500), made_set(rng, 700)
     page = open_upload(("mine.npz", npz_of(calibration, test)))
     check_page(page)
@@ -66,6 +79,8 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
             choose(page, "method", method)
         both = ks_before_after(calibration, test, TopR(1), method)
         assert tile(page, "KS error") == before_after(*both, 700)
+    forget(page)
+    assert page.file_uploader(key="upload_1").value == []
 
 
 def test_one_uploaded_set_is_crossed_or_split(rng: np.random.Generator) -> None:
@@ -84,15 +99,6 @@ def test_one_uploaded_set_is_crossed_or_split(rng: np.random.Generator) -> None:
     other = split_rows(rows, calibration_share=0.8, seed=3)
     both = ks_before_after(other.calibration, other.test, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, other.test.n_samples)
-
-
-def test_logits_and_labels_may_come_apart(rng: np.random.Generator) -> None:
-    rows = made_set(rng, 400)
-    page = open_upload(
-        ("my_logits.npy", files.npy(rows.logits)), ("my_labels.npy", files.npy(rows.labels))
-    )
-    check_page(page)
-    assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 400)
 
 
 def test_the_values_can_be_overruled() -> None:
@@ -143,18 +149,7 @@ def test_the_same_files_under_swapped_names_are_evaluated_anew(rng: np.random.Ge
     assert tile(page, "KS error") == before_after(*swapped, 300)
 
 
-def test_forgotten_data_are_gone() -> None:
-    page = open_upload(("good.npz", files.GOOD["good.npz"]))
-    check_page(page)
-    (button,) = [button for button in page.button if button.label == "Forget my data"]
-    button.click().run()
-    assert not page.exception
-    assert not charts(page)
-    assert imports.BRING in bodies(page)
-    assert page.file_uploader(key="upload_1").value == []
-
-
-def test_a_look_at_a_sample_loses_no_file() -> None:
+def test_a_look_at_a_sample_loses_no_file_and_one_that_comes_again_takes_its_place() -> None:
     page = open_upload(("good.npz", files.GOOD["good.npz"]))
     mine = tile(page, "KS error")
     choose(page, "data", "sample")
@@ -165,17 +160,22 @@ def test_a_look_at_a_sample_loses_no_file() -> None:
     assert tile(page, "KS error") == mine
     assert escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
     first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
-    upload(page, ("better.npz", npz_of(first, second)))
+    both = ks_before_after(first, second, TopR(1), "spline")
+    upload(page, ("good.npz", npz_of(first, second)))
+    check_page(page)
+    assert tile(page, "KS error") == before_after(*both, 90)
+    choose(page, "data", "sample")
+    choose(page, "data", "file")
+    upload(page, ("better.npz", npz_of(second, first)))
     assert escape_markdown("good.npz") in bodies(page)
     take_away(page, "good.npz")
     assert escape_markdown("good.npz") not in bodies(page)
     check_page(page)
-    assert tile(page, "KS error") != mine
+    both = ks_before_after(second, first, TopR(1), "spline")
+    assert tile(page, "KS error") == before_after(*both, 90)
     choose(page, "data", "sample")
     choose(page, "data", "file")
-    (button,) = [button for button in page.button if button.label == "Forget my data"]
-    button.click().run()
-    assert not charts(page)
+    forget(page)
 
 
 def take_away(page: AppTest, name: str) -> None:
@@ -205,12 +205,16 @@ def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
     assert tile(page, "KS error") == before_after(*both, one.n_samples)
 
 
-def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
+def test_the_other_half_is_asked_for_and_can_come_after_a_look_at_a_sample() -> None:
     rows = made_set(np.random.default_rng(5), 400)
-    halves = {"logits.npy": files.npy(rows.logits), "labels.npy": files.npy(rows.labels)}
+    halves = {"labels.npy": files.npy(rows.labels), "logits.npy": files.npy(rows.logits)}
     page = open_page(data="file")
     for name, data in halves.items():
         upload(page, (name, data))
+        if name == "labels.npy":
+            assert not page.error
+            assert [note.value for note in page.info] == [LABELS_ALONE]
+            assert not charts(page)
         choose(page, "data", "sample")
         choose(page, "data", "file")
     check_page(page)
@@ -218,20 +222,11 @@ def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
     assert tile(page, "KS error") == before_after(*both, 400)
     take_away(page, "labels.npy")
     assert [note.value for note in page.info] == [imports.WITHOUT_LABELS]
+    assert not page.error
+    assert not charts(page)
     upload(page, ("labels.npy", halves["labels.npy"]))
     check_page(page)
     assert tile(page, "KS error") == before_after(*both, 400)
-
-
-def test_a_file_that_comes_again_takes_the_place_of_the_first() -> None:
-    page = open_upload(("good.npz", files.GOOD["good.npz"]))
-    choose(page, "data", "sample")
-    choose(page, "data", "file")
-    first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
-    upload(page, ("good.npz", npz_of(first, second)))
-    check_page(page)
-    both = ks_before_after(first, second, TopR(1), "spline")
-    assert tile(page, "KS error") == before_after(*both, 90)
 
 
 def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventScores]:
@@ -257,18 +252,16 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
         assert undefined == [of_classes, of_classes, of_classes or measure.is_tested_only]
 
 
-def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) -> None:
+def test_few_rows_open_without_the_frequency_graphs_and_a_spline_is_refused_in_words(
+    rng: np.random.Generator,
+) -> None:
     data, _ = top_1_csv(rng, 5)
     page = open_upload(("few.csv", data), path="ks", method=NO_METHOD)
     assert not page.exception
     assert not page.error
     assert len(charts(page)) == 3
     assert sum("Too few rows for this graph." in text for text in bodies(page)) == 2
-
-
-def test_too_few_rows_for_the_spline_are_refused_in_words(rng: np.random.Generator) -> None:
-    data, _ = top_1_csv(rng, 6)
-    page = open_upload(("few.csv", data))
+    choose(page, "method", "spline")
     check_refusal(page)
     assert "at least 6" in page.error[0].value
 
@@ -299,15 +292,20 @@ BROKEN: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_refused_in_words(name: str) -> None:
-    page = open_upload((name, BROKEN[name]))
-    check_refusal(page)
-    with pytest.raises(FileError) as refused:
-        read(name, BROKEN[name]).split()
-    sentence = escape_markdown(str(refused.value))
-    assert page.error[0].value.partition("\n\n")[0] == sentence
-    assert not any(MARKUP.search(text) for text in bodies(page))
+def test_broken_files_are_refused_in_words_and_the_next_one_is_read() -> None:
+    page = open_page(data="file")
+    for name, data in BROKEN.items():
+        upload(page, (name, data))
+        check_refusal(page)
+        with pytest.raises(FileError) as refused:
+            read(name, data).split()
+        sentence = escape_markdown(str(refused.value))
+        assert page.error[0].value.partition("\n\n")[0] == sentence
+        assert not any(MARKUP.search(text) for text in bodies(page))
+    check_page(upload(page, ("good.npz", WHOLE)))
+    check_refusal(upload(page, ("garbage.npz", BROKEN["garbage.npz"])))
+    choose(page, "data", "sample")
+    check_page(page)
 
 
 @pytest.mark.parametrize(
@@ -341,31 +339,3 @@ def test_what_needs_no_file_stays_in_the_address_while_one_is_refused() -> None:
     assert not charts(page)
     assert page.query_params["resamples"] in ("0", ["0"])
     assert page.query_params["set"] in ("calibration", ["calibration"])
-
-
-def test_after_a_refusal_the_next_file_is_read() -> None:
-    page = open_upload(("garbage.npz", BROKEN["garbage.npz"]))
-    check_refusal(page)
-    check_page(upload(page, ("good.npz", WHOLE)))
-    check_refusal(upload(page, ("garbage.npz", BROKEN["garbage.npz"])))
-    choose(page, "data", "sample")
-    check_page(page)
-
-
-# Text from files ----------------------------------------------------------------------------
-
-
-def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:
-    logits, labels = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
-    files = []
-    for name, array in (("logits.npy", logits), ("labels.npy", labels)):
-        file = io.BytesIO()
-        np.save(file, array)
-        files.append((name, file.getvalue()))
-    for alone, asked in zip(files, (imports.WITHOUT_LABELS, LABELS_ALONE), strict=True):
-        page = open_upload(alone)
-        assert not page.error
-        assert [note.value for note in page.info] == [asked]
-        assert not charts(page)
-    both = open_upload(*files)
-    assert len(charts(both)) == 2

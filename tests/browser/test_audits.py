@@ -31,6 +31,7 @@ def upload(page: Page, name: str, kind: str, data: bytes) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_credit_analyst_before_a_committee(open_page: OpenPage) -> None:
     book = loans()
     page = open_page("?data=file&resamples=0")

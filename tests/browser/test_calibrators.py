@@ -17,6 +17,7 @@ COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 """Of a sample whose rows have no further columns."""
 
 
+@pytest.mark.long
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
     few = "methods=temperature,per_rank"
     page = open_page(f"calibrators?sample=three_garments&resamples=0&{few}")

@@ -13,6 +13,7 @@ from tests.browser.settled import settle
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.long
 def test_from_visits_with_weights_to_the_report(open_page: OpenPage) -> None:
     name, data = visits()
     page = open_page("?data=file&resamples=0&method=platt")

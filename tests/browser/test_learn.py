@@ -219,9 +219,21 @@ def test_a_card_is_a_link_as_a_whole_and_the_address_keeps_the_place(open_page: 
     expect(page.get_by_text("1 of 16 lessons done.")).to_be_visible()
 
 
+def check_play_in_line(page: Page, name: str) -> None:
+    """Expect the button Play in line with another one."""
+    boxes = [
+        page.get_by_text(text, exact=True).locator("xpath=ancestor-or-self::button").bounding_box()
+        for text in (words.PLAY, name)
+    ]
+    play, other = (box for box in boxes if box is not None)
+    for side in ("y", "height"):
+        assert play[side] == pytest.approx(other[side], abs=0.6)
+
+
 def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=ks&answers=shown")
     settle(page)
+    check_play_in_line(page, "60 rows")
     page.get_by_role("button", name=words.PLAY).click()
     page.wait_for_url(re.compile(r"added=[3-9]&"))
     page.get_by_role("button", name=words.STOP_PLAYING).click()
@@ -233,17 +245,20 @@ def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
     expect(page.locator(".play")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_play_draws_line_ups_and_keeps_the_answer_shown(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=luck")
     settle(page)
     expect(page.get_by_role("button", name=words.PLAY)).to_have_count(0)
     click(page.get_by_role("button", name=words.SKIP))
+    settle(page)
+    lesson = next(one for one in LESSONS if one.key == "luck")
+    check_play_in_line(page, lesson.draw_open)
     page.get_by_role("button", name=words.PLAY).click()
     page.wait_for_url(re.compile(r"draw=3"))
     page.get_by_role("button", name=words.STOP_PLAYING).click()
     settle(page)
     (drawn,) = re.findall(r"draw=(\d+)", page.url)
-    lesson = next(one for one in LESSONS if one.key == "luck")
     assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in text_of(page)
 
 
@@ -385,24 +400,7 @@ def test_no_way_between_the_pages_that_teach_looks_like_the_page_itself(
     assert len({tuple(look) for look in looks}) == 1
 
 
-@pytest.mark.parametrize("key", ["luck", "ks"])
-def test_play_stands_in_line_with_the_buttons_beside_it(open_page: OpenPage, key: str) -> None:
-    page = open_page(f"learn?lesson={key}&answers=shown")
-    settle(page)
-    lesson = next(one for one in LESSONS if one.key == key)
-    name = lesson.draw_open or "60 rows"
-    boxes = [
-        page.get_by_text(text, exact=True).locator("xpath=ancestor-or-self::button").bounding_box()
-        for text in (words.PLAY, name)
-    ]
-    play, other = (box for box in boxes if box is not None)
-    for side in ("y", "height"):
-        assert play[side] == pytest.approx(other[side], abs=0.6)
-
-
-def test_lessons_have_the_whole_width_and_light_learn_in_the_bar_above(
-    open_page: OpenPage,
-) -> None:
+def test_lessons_have_the_whole_width_and_light_learn_in_the_bar_above(open_page: OpenPage) -> None:
     def ground() -> str:
         link = page.get_by_role("link", name="Learn", exact=True).first
         return str(link.evaluate("node => getComputedStyle(node).backgroundColor"))

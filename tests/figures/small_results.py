@@ -12,14 +12,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.splits import Split
-from dashboard.figures import (
-    LIGHT,
-    Diagram,
-    FourGraphs,
-    Palette,
-    four_graphs,
-    reliability_diagram,
-)
+from dashboard.figures import LIGHT, Diagram, FourGraphs, Palette, four_graphs, reliability_diagram
 from dashboard.settings import Settings
 from dashboard.texts.badges import Badge, side_badge
 from dashboard.texts.events import EventWords
@@ -91,6 +84,12 @@ def blocks(*parts: tuple[float, int, int]) -> Side:
     scores = np.concatenate([np.full(n, score) for score, n, _ in parts])
     hits = np.concatenate([np.arange(n) < n_hits for _, n, n_hits in parts])
     return side_of(scores, hits)
+
+
+def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
+    """Each side of the test set by its name, with the one beside it."""
+    before, after = result.test.before, result.test.after
+    return [("before", before, after), ("after", after, before)]
 
 
 def page(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:

@@ -15,13 +15,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.comparison import (
-    MEASURES,
-    Contestant,
-    Standing,
-    pick,
-    ranked,
-)
+from calibcore.comparison import MEASURES, Contestant, Standing, pick, ranked
 from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison
 from calibcore.events import TopR

@@ -23,6 +23,7 @@ from tests.figures.small_results import (
     parts,
     result_of,
     side_of,
+    sides,
     texts,
     trace,
     walk,
@@ -65,13 +66,11 @@ def points_of(side: Side, graph: str) -> Floats:
 
 def drawn_points(figure: Figure, graph: str) -> Floats:
     score, frequency = (trace(figure, name) for name in NAMES[graph])
+    for line in (score, frequency):
+        assert line.x.dtype == line.y.dtype == np.float32
+        assert line.type == "scatter"  # drawn as SVG, which is faster without a GPU
     assert score.x.tolist() == frequency.x.tolist()
     return np.stack([score.x, score.y, frequency.y], axis=1)
-
-
-def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
-    before, after = result.test.before, result.test.after
-    return [("before", before, after), ("after", after, before)]
 
 
 # The points ---------------------------------------------------------------------------------
@@ -113,17 +112,6 @@ def test_thinning_keeps_the_extremes(many: AuditResult) -> None:
             height = drawn_points(parts(graphs)[graph], graph)[:, 2]
             assert height.max() == np.float32(side.frequency.frequency.max())
             assert height.min() == np.float32(side.frequency.frequency.min())
-
-
-@each_graph
-@pytest.mark.parametrize("size", ["few", "many"])
-def test_lines_are_float32(graph: str, size: str, request: pytest.FixtureRequest) -> None:
-    result = request.getfixturevalue(size)
-    figure = parts(four_graphs(result.test.before, result.test.after, LIGHT))[graph]
-    for name in NAMES[graph]:
-        line = trace(figure, name)
-        assert line.x.dtype == line.y.dtype == np.float32
-        assert line.type == "scatter"  # drawn as SVG, which is faster without a GPU
 
 
 @pytest.mark.parametrize("graph", GRAPHS[:2])
@@ -251,19 +239,6 @@ RARE = blocks((0.01, 900, 3), (0.05, 100, 20))
 RARER = blocks((0.001, 900, 3), (0.2, 100, 40))
 
 
-@pytest.mark.parametrize("which", ["few", "many", "rare"])
-def test_before_and_after_share_their_axes(which: str, request: pytest.FixtureRequest) -> None:
-    if which == "rare":
-        pair = (RARE, RARER)
-    else:
-        result = request.getfixturevalue(which)
-        pair = (result.test.before, result.test.after)
-    one = parts(four_graphs(pair[0], pair[1], LIGHT))
-    other = parts(four_graphs(pair[1], pair[0], LIGHT))
-    for graph in GRAPHS:
-        assert ranges(one[graph]) == ranges(other[graph])
-
-
 def test_every_figure_of_the_page_shares_axes_and_titles(few: AuditResult) -> None:
     figures = page(few)
     for graph in (*GRAPHS, "reliability"):
@@ -273,20 +248,23 @@ def test_every_figure_of_the_page_shares_axes_and_titles(few: AuditResult) -> No
         assert before.layout.height == after.layout.height
 
 
-@pytest.mark.parametrize("which", ["few", "rare"])
-def test_nothing_is_drawn_outside_the_axes(which: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("which", ["few", "many", "rare"])
+def test_before_and_after_share_their_axes_and_nothing_is_drawn_outside(
+    which: str, request: pytest.FixtureRequest
+) -> None:
     if which == "rare":
         pair = (RARE, RARER)
     else:
         result = request.getfixturevalue(which)
         pair = (result.test.before, result.test.after)
-    for side, beside in (pair, pair[::-1]):
-        for graph, figure in parts(four_graphs(side, beside, LIGHT)).items():
-            horizontal, vertical = ranges(figure)
-            drawn = drawn_points(figure, graph)
+    one, other = (parts(four_graphs(*both, LIGHT)) for both in (pair, pair[::-1]))
+    for graph in GRAPHS:
+        horizontal, vertical = ranges(one[graph])
+        assert ranges(other[graph]) == [horizontal, vertical]
+        for figure in (one[graph], other[graph]):
+            drawn, band = drawn_points(figure, graph), drawn_band(figure)
             assert horizontal[0] <= drawn[:, 0].min() <= drawn[:, 0].max() <= horizontal[1]
             assert vertical[0] <= drawn[:, 1:].min() <= drawn[:, 1:].max() <= vertical[1]
-            band = drawn_band(figure)
             assert vertical[0] <= band[:, 1].min() <= band[:, 2].max() <= vertical[1]
 
 
@@ -314,25 +292,15 @@ def test_where_both_axes_are_scores_they_have_one_scale(few: AuditResult) -> Non
 # Few rows, one score ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 5])
-def test_too_few_rows_leave_the_frequency_graphs_out(n_rows: int) -> None:
-    side = side_of(np.linspace(0.4, 0.9, n_rows), [1] * n_rows)
-    graphs = four_graphs(side, side, LIGHT)
-    assert graphs.frequency_by_fractile is None
-    assert graphs.frequency_by_score is None
-    wanted = points_of_cumulative(side).astype(np.float32).tolist()
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 6])
+def test_fewer_than_six_rows_leave_the_frequency_graphs_out(n_rows: int) -> None:
+    side = side_of(np.linspace(0.4, 0.9, n_rows), [1, 0, 1, 0, 1, 1][:n_rows])
+    graphs, curves = four_graphs(side, side, LIGHT), side.curves
+    assert (graphs.frequency_by_fractile is None) == (n_rows < 6)
+    assert (graphs.frequency_by_score is None) == (n_rows < 6)
+    wanted = np.stack([curves.fractile, curves.cum_score, curves.cum_hits], axis=1)
     drawn = drawn_points(graphs.cumulative_by_fractile, "cumulative_by_fractile")
-    assert drawn.tolist() == wanted
-
-
-def points_of_cumulative(side: Side) -> Floats:
-    curves = side.curves
-    return np.stack([curves.fractile, curves.cum_score, curves.cum_hits], axis=1)
-
-
-def test_six_rows_are_enough_for_all_four() -> None:
-    side = side_of(np.linspace(0.4, 0.9, 6), [1, 0, 1, 0, 1, 1])
-    assert None not in parts(four_graphs(side, side, LIGHT)).values()
+    assert drawn.tolist() == wanted.astype(np.float32).tolist()
 
 
 @pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
@@ -402,10 +370,7 @@ def test_score_and_frequency_keep_their_colours(few: AuditResult, palette: Palet
                 assert f'color:{colour}"><b>{name.capitalize()}</b>' in label.text
 
 
-@pytest.mark.parametrize(
-    ("hits", "first"),
-    [(60, "Cumulative score"), (99, "Cumulative outcomes")],
-)
+@pytest.mark.parametrize(("hits", "first"), [(60, "Cumulative score"), (99, "Cumulative outcomes")])
 def test_the_upper_line_is_named_first(hits: int, first: str) -> None:
     side = blocks((0.8, 100, hits))
     (label,) = four_graphs(side, side, LIGHT).cumulative_by_fractile.layout.annotations

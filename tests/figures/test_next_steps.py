@@ -82,8 +82,7 @@ def steps(result: AuditResult, method: str = "temperature", **known: object) -> 
 
 def marked(**marks: Mark) -> Inference:
     return Inference(
-        tuple(Finding(key, None, None, Interval(0, 0), mark) for key, mark in marks.items()),
-        Plan(),
+        tuple(Finding(key, None, None, Interval(0, 0), mark) for key, mark in marks.items()), Plan()
     )
 
 

@@ -19,6 +19,7 @@ from tests.figures.small_results import (
     outline,
     result_of,
     side_of,
+    sides,
     trace,
 )
 
@@ -31,11 +32,6 @@ float32 = np.float32
 @pytest.fixture(scope="module")
 def result() -> AuditResult:
     return result_of(3000)
-
-
-def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
-    before, after = result.test.before, result.test.after
-    return [("before", before, after), ("after", after, before)]
 
 
 def whole(figure: Figure, name: str) -> Floats:

@@ -13,7 +13,7 @@ from calibcore.binning import BinTable
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette, reliability_diagram
 from tests.figures.conftest import Keep
-from tests.figures.small_results import Figure, blocks, result_of, trace
+from tests.figures.small_results import Figure, blocks, result_of, sides, trace
 
 BARS = ("observed frequency", "gap to the mean score", "share of rows")
 
@@ -26,11 +26,6 @@ def result() -> AuditResult:
 def filled(bins: BinTable, values: NDArray[Any]) -> list[float]:
     kept: list[float] = values[bins.counts > 0].tolist()
     return kept
-
-
-def sides(result: AuditResult) -> list[tuple[str, Side, Side]]:
-    before, after = result.test.before, result.test.after
-    return [("before", before, after), ("after", after, before)]
 
 
 def test_bars_gaps_and_dots_are_the_bin_table(result: AuditResult, keep: Keep) -> None:
@@ -123,12 +118,6 @@ def test_every_bar_says_its_numbers() -> None:
     ]
     for name in (*BARS, "mean score"):
         assert list(trace(figure, name).text) == words
-
-
-def test_gaps_point_down_where_scores_are_too_low() -> None:
-    side = blocks((0.5, 100, 80), (0.9, 100, 60))
-    gap = trace(reliability_diagram(side, side, LIGHT), "gap to the mean score")
-    assert gap.y.tolist() == pytest.approx([-0.3, 0.3])
 
 
 def ranges(figure: Figure) -> list[list[float]]:

@@ -3,20 +3,11 @@
 import numpy as np
 import pytest
 
-from calibcore.auditing import audit
-from calibcore.data import EventScores
-from calibcore.evaluation import Side
-from calibcore.events import TopR
 from calibcore.inference import ks_by_worst_order
-from calibcore.splits import Split
 from dashboard.texts.power import MATTERS, rounded_note
+from tests.figures.small_results import side_of
 
 N = 4000
-
-
-def side_of(scores: object, hits: object) -> Side:
-    rows = EventScores(np.asarray(scores, dtype=float), np.asarray(hits))
-    return audit(Split(rows, rows), event=TopR(1), calibrator=None).test.before
 
 
 @pytest.mark.parametrize(

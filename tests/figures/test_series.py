@@ -40,10 +40,7 @@ OVERFIT = (one(1, 0.30, 0.9, 0.8), one(5, 0.20, 0.6, 0.97), one(20, 0.15, 0.7, 1
 @pytest.mark.parametrize(
     ("results", "text"),
     [
-        (
-            OVERFIT,
-            "From epoch 5 to 20, NLL rises (0.600 \u2192 0.700) while error falls (20.0%",
-        ),
+        (OVERFIT, "From epoch 5 to 20, NLL rises (0.600 \u2192 0.700) while error falls (20.0%"),
         # 1,100 rows are gained and 1,000 lost; 1.96 times the root of 2,099 is 90 rows.
         ((one(1, 0.2, 0.5, moved=1000), one(2, 0.19, 0.6)), "error falls (20.0% \u2192 19.0%)."),
         # 1,450 rows are gained and 1,350 lost; 1.96 times the root of 2,799 is 104 rows.

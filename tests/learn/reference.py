@@ -1,6 +1,7 @@
 """Slow loops over the rows of a sample, for the figures of the lessons."""
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -30,10 +31,10 @@ def at_temperature(temperature: float, sample: str) -> Rows:
     return Rows(probabilities, labels, outcomes.scores, outcomes.hits)
 
 
-def ks_error(rows: Rows) -> float:
+def ks_error(scores: Sequence[float], hits: Sequence[int]) -> float:
     """Add up scores and outcomes from the lowest score; rows of equal scores together."""
     total, largest = 0.0, 0.0
-    ordered = sorted(zip(rows.scores, rows.hits, strict=True))
+    ordered = sorted(zip(scores, hits, strict=True))
     for i, (score, hit) in enumerate(ordered):
         total += score - hit
         if i + 1 == len(ordered) or ordered[i + 1][0] != score:
@@ -41,5 +42,16 @@ def ks_error(rows: Rows) -> float:
     return largest / len(ordered)
 
 
-def mean(values: list[float] | list[int]) -> float:
-    return math.fsum(values) / len(values)
+def p_text(p_value: float) -> str:
+    if p_value < 0.001:
+        return "p < 0.001"
+    digits = 3 if p_value < 0.1 else 2
+    return f"p = {math.floor(p_value * 10**digits) / 10**digits:g}"
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Between the two nearest of the sorted values, in proportion."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    k = min(math.floor(place), len(ordered) - 2)
+    return ordered[k] + (place - k) * (ordered[k + 1] - ordered[k])

@@ -26,6 +26,7 @@ from dashboard.learn.lessons.acting import (
     find,
     true_difference,
 )
+from tests.reference_measures import sigmoid
 
 SEEDS = range(20)
 
@@ -118,19 +119,15 @@ def test_the_true_difference_is_that_of_an_integral(ratio: int) -> None:
     places = [k / 500 for k in range(-3000, 3001)]
     weights = [math.exp(-x * x / 2) for x in places]
     total = math.fsum(weights)
-
-    def chance(odds: float) -> float:
-        return 1 / (1 + math.exp(-odds))
-
     low, high = -20.0, 20.0  # of the centre at which one patient in ten comes back
     for _ in range(40):
         middle = (low + high) / 2
-        risks = (chance(middle + 1.5 * x - 1.2) for x in places)
+        risks = (sigmoid(middle + 1.5 * x - 1.2) for x in places)
         rate = math.fsum(w * risk for w, risk in zip(weights, risks, strict=True)) / total
         low, high = (middle, high) if rate < 0.1 else (low, middle)
     cutoff, more = 1 / (1 + ratio), []
     for weight, x in zip(weights, places, strict=True):
-        score, risk = chance(low + 1.5 * x), chance(low + 1.5 * x - 1.2)
+        score, risk = sigmoid(low + 1.5 * x), sigmoid(low + 1.5 * x - 1.2)
         by_score = 1 - risk if score >= cutoff else ratio * risk
         by_risk = 1 - risk if risk >= cutoff else ratio * risk
         more.append(weight * (by_score - by_risk))

@@ -14,6 +14,7 @@ from dashboard.figures.estimators import error_graph
 from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.texts import laboratory as words
 from tests import reference
+from tests.learn.reference import quantile
 from tests.reference_worlds import Slow
 
 STUDY = EstimatorStudy(
@@ -112,15 +113,12 @@ def test_the_table_has_the_lowest_first() -> None:
         aim = own.get(key, distance)
         assert float(truth.removesuffix("%")) == pytest.approx(100 * aim, abs=0.00501)
         for cell, size in zip(cells, STUDY.sizes, strict=True):
-            errors = sorted(100 * abs(one - aim) for one in size.of(key).tolist())
+            errors = [100 * abs(one - aim) for one in size.of(key).tolist()]
             mean, low, high = (float(one) for one in re.findall(r"[\d.]+", cell))
             assert cell == f"{mean:.2f} pp ({low:.2f}\u2013{high:.2f})"
             assert mean == pytest.approx(math.fsum(errors) / len(errors), abs=0.006)
             for written, share in ((low, 0.1), (high, 0.9)):
-                # Between the two nearest of the sorted errors, in proportion.
-                place = share * (len(errors) - 1)
-                before, after = errors[int(place)], errors[int(place) + 1]
-                assert written == pytest.approx(before + (place % 1) * (after - before), abs=0.006)
+                assert written == pytest.approx(quantile(errors, share), abs=0.006)
 
 
 def test_names_say_how_many_bins_there_are() -> None:

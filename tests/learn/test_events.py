@@ -31,7 +31,7 @@ from dashboard.learn.lessons.events import (
 )
 from dashboard.texts.events import event_name
 from tests import reference
-from tests.learn import reference as slow
+from tests.learn.reference import ks_error
 
 AFTER = "ensemble_temperature"
 
@@ -164,10 +164,6 @@ def test_before_the_answer_only_the_top_prediction_is_shown() -> None:
     second = measured(event_of("second"), "none")
     assert f"{100 * second.frequency:.1f}" not in before.sentence
     assert measured(OneClass(0), "none").frequency == pytest.approx(0.1)
-
-
-def ks_error(scores: list[float], hits: list[int]) -> float:
-    return slow.ks_error(slow.Rows([], [], scores, hits))
 
 
 def holm_off(p_values: list[float]) -> list[int]:

@@ -29,8 +29,8 @@ from dashboard.learn.lessons.groups import (
     most_at,
     most_possible,
 )
-from tests import reference as slow
-from tests.learn import reference
+from tests import reference
+from tests.learn.reference import ks_error
 
 SEEDS = range(20)
 
@@ -74,7 +74,7 @@ def test_the_figures_are_those_of_a_loop_over_the_rows() -> None:
         assert part.score == pytest.approx(score)
         assert part.frequency == pytest.approx(frequency)
         assert part.gap == pytest.approx(score - frequency)
-        error = reference.ks_error(reference.Rows([], [], scores, hits))
+        error = ks_error(scores, hits)
         assert part.ks_error == pytest.approx(error)
         half = 1.96 * math.sqrt(frequency * (1 - frequency) / len(hits))
         assert part.high - part.low == pytest.approx(2 * half, rel=0.01)
@@ -142,9 +142,9 @@ def test_p_values_of_the_groups_are_adjusted_for_two(seed: int) -> None:
     alone = []
     for part in (groups >= 0, groups == 0, groups == 1):
         scores, hits = rows.event.scores[part].tolist(), rows.event.hits[part].tolist()
-        largest = len(scores) * reference.ks_error(reference.Rows([], [], scores, hits))
+        largest = len(scores) * ks_error(scores, hits)
         deviation = math.sqrt(math.fsum(score * (1 - score) for score in scores))
-        alone.append(slow.brownian_exceeds(largest / deviation))
+        alone.append(reference.brownian_exceeds(largest / deviation))
     smaller, larger = sorted(alone[1:])
     holm = {smaller: min(1, 2 * smaller), larger: min(1, max(2 * smaller, larger))}
     expected = [alone[0], *(holm[one] for one in alone[1:])]

@@ -26,6 +26,7 @@ from dashboard.learn.lessons.held_out import (
     spread,
 )
 from tests import reference, reference_score_maps
+from tests.learn.reference import quantile
 
 SEEDS = range(20)
 
@@ -86,16 +87,6 @@ def test_isotonic_regression_is_best_on_the_rows_of_the_fit_and_not_on_others(
     assert sum(worse) >= 14
 
 
-def test_a_note_says_where_a_draw_does_not_show_it(results_by_size: dict[int, Result]) -> None:
-    for seed, result in results_by_size.items():
-        none, temperature, isotonic = result.briers("other")
-        note = show(start_of(LESSON, seed=seed)).note
-        assert note.startswith("With this draw") == (not temperature < none < isotonic)
-        every = spread(FEW)[:, 2].tolist()
-        below = sum(one < isotonic for one in every) / len(every)
-        assert note.endswith(f"This draw's is higher than {100 * below:.0f}% of them.")
-
-
 def test_how_usual_a_draw_is_comes_from_a_hundred_others() -> None:
     rows, other = data.sample(), data.top_scores()
     rng = np.random.default_rng((FEW, *KEY.encode()))
@@ -132,8 +123,8 @@ def test_with_all_rows_both_are_better_than_uncalibrated_and_nothing_is_drawn() 
 
 def test_the_sentence_is_of_the_chosen_rows_and_the_answer_of_the_question() -> None:
     fit, other = (show(start_of(LESSON, chosen={"evaluate": word})) for word in ("fit", "other"))
-    assert fit.sentence.startswith("On the 50 rows of the fit, **Isotonic regression** is best")
-    assert other.sentence.startswith("On 10,000 other rows, **Temperature scaling** is best")
+    assert "**Isotonic regression** is best" in fit.sentence
+    assert "**Temperature scaling** is best" in other.sentence
     assert "is 0.0% on the rows of its fit" in fit.sentence
     assert fit.answer == other.answer == "Temperature scaling, with 50 rows"
     assert "All lie on the line." in fit.pictures[0].text
@@ -238,10 +229,8 @@ def test_both_pictures_are_of_the_chosen_rows(rows: str, which: str) -> None:
 
 
 def test_what_90_percent_of_other_draws_show_is_between_ordered_ones() -> None:
-    ordered = sorted(spread(FEW)[:, 2].tolist())
-    low, high = (
-        ordered[k] + part * (ordered[k + 1] - ordered[k]) for k, part in ((4, 0.95), (94, 0.05))
-    )
+    briers = spread(FEW)[:, 2].tolist()
+    low, high = (quantile(briers, share) for share in (0.05, 0.95))
     between = f"90% of its Brier scores are between {low:.3f} and {high:.3f}."
     assert between in show(start_of(LESSON)).note
 
@@ -259,4 +248,7 @@ def test_each_kind_of_draw_has_its_sentence(results_by_size: dict[int, Result]) 
             kind = "With this draw it does not show. Draw again."
         kinds.add(kind)
         assert note.removeprefix(kind).strip().startswith("Of 100 other draws of 50 rows,")
+        every = spread(FEW)[:, 2].tolist()
+        below = sum(one < isotonic for one in every) / len(every)
+        assert note.endswith(f"This draw's is higher than {100 * below:.0f}% of them.")
     assert len(kinds) > 1

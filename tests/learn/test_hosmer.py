@@ -25,6 +25,8 @@ from dashboard.learn.lessons.hosmer import (
     risks,
     true_risks,
 )
+from tests.learn.reference import quantile
+from tests.reference_measures import sigmoid
 
 
 def view_of(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> LessonView:
@@ -59,13 +61,9 @@ def normal_mean(of: object, low: float = -9, high: float = 9, steps: int = 4_000
     return math.fsum(values) / math.fsum(weights)
 
 
-def risk(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
-
-
 def test_the_error_that_is_said_is_an_integral() -> None:
-    mean = normal_mean(lambda x: risk(CENTRE + SPREAD * x))
-    error = normal_mean(lambda x: risk(CENTRE + SPREAD * x) - risk(CENTRE + SPREAD * x - OFF))
+    mean = normal_mean(lambda x: sigmoid(CENTRE + SPREAD * x))
+    error = normal_mean(lambda x: sigmoid(CENTRE + SPREAD * x) - sigmoid(CENTRE + SPREAD * x - OFF))
     assert f"**{100 * error:.1f} percentage points** too high" in LESSON.question
     assert f"mean risk {100 * mean:.1f}%" in LESSON.question
     assert find("off", 20_000).distance == pytest.approx(error, abs=1e-4)
@@ -74,7 +72,7 @@ def test_the_error_that_is_said_is_an_integral() -> None:
 def test_clustered_patients_are_calibrated_over_all_hospitals() -> None:
     for place in (10, 250, 490):
         odds, score = float(inside(500)[place]), float(risks(500)[place])
-        mean = normal_mean(lambda u, odds=odds: risk(odds + BETWEEN * u))
+        mean = normal_mean(lambda u, odds=odds: sigmoid(odds + BETWEEN * u))
         assert mean == pytest.approx(score, abs=1e-4)
     assert true_risks("clustered", 500).tolist() == risks(500).tolist()
 
@@ -154,11 +152,8 @@ def test_every_figure_of_the_sentence_and_the_pictures_is_counted(rows: str, mod
     assert find("right", n).ratios.std() == pytest.approx(luck, rel=0.12)
 
     def ends(word: str) -> tuple[float, float]:
-        ordered = sorted(find(word, n).ratios.tolist())
-        places = [share * (N_SAMPLES - 1) for share in (0.025, 0.975)]
-        low, high = (
-            ordered[int(p)] + (p % 1) * (ordered[int(p) + 1] - ordered[int(p)]) for p in places
-        )
+        ratios = find(word, n).ratios.tolist()
+        low, high = (quantile(ratios, share) for share in (0.025, 0.975))
         return low, high
 
     low, high = ends(model)

@@ -1,7 +1,6 @@
 """The laboratory: what its address stands for, what it draws, and the truth beside it."""
 
 import math
-import re
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -11,16 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcore.calibrators import IsotonicCalibration
-from calibcore.cumulative import ks_error
 from calibcore.data import LogitSet
-from calibcore.metrics import METRICS, ece
+from calibcore.metrics import METRICS
 from dashboard.compute.learn import FILE, file_of, source_of
 from dashboard.figures import LIGHT
 from dashboard.learn import lab_pictures
 from dashboard.learn.laboratory import (
     CLASSES,
-    ESTIMATES,
     LIMITS,
     N_DRAWS,
     N_HANDLES,
@@ -122,28 +118,6 @@ def test_both_sets_are_drawn_by_themselves() -> None:
     assert not np.array_equal(test, again)
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_estimates_are_those_of_the_core(name: str) -> None:
-    model = PRESETS[name]
-    result, event = result_of(model), drawn_of(model, 1).event
-    assert result.values["ks_error"][0] == pytest.approx(ks_error(event.scores, event.hits))
-    assert result.values["ece"][0] == pytest.approx(ece(event.scores, event.hits))
-    assert result.values["ece"][1] == model.model.truth().mean_distance
-    assert tuple(result.values) == ESTIMATES
-
-
-def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
-    result = result_of(LaboratoryModel())
-    isotonic = next(one for one in result.calibrators if one.key == "isotonic")
-    fitted = IsotonicCalibration().fit(
-        result.calibration.event.scores, result.calibration.event.hits
-    )
-    grid = np.linspace(0.01, 0.99, 50)
-    assert np.allclose(isotonic.fitted.predict(grid), fitted.predict(grid))
-    gap = fitted.predict(result.truth.scores) - result.truth.frequency
-    assert isotonic.distance.root_mean_squared == pytest.approx(np.sqrt(np.mean(gap**2)))
-
-
 def test_the_conclusion_says_whether_it_is_right() -> None:
     miscalibrated = words.conclusion(result_of(LaboratoryModel(rows=20_000)))
     assert "Miscalibration detected" in miscalibrated
@@ -206,18 +180,6 @@ def test_pictures_draw_the_truth_as_the_strongest_line(name: str) -> None:
         assert one.text.endswith(".")
     curve = true_lines(drawn[0])[0]
     assert np.allclose(curve.y, result.truth.curve(np.array(curve.x)))
-
-
-def test_the_caption_of_the_maps_is_whole_with_any_number_of_calibrators() -> None:
-    result = result_of(LaboratoryModel())
-    assert lab_pictures.maps(result, [], LIGHT).text == "Strong line: the truth."
-    spline = next(one for one in result.calibrators if one.key == "spline")
-    gap = spline.fitted.predict(result.truth.scores) - result.truth.frequency
-    away = 100 * math.sqrt(math.fsum((gap**2).tolist()) / gap.size)
-    text = lab_pictures.maps(result, ["spline"], LIGHT).text
-    assert text.startswith("Strong line: the truth. Distance from it: ")
-    (written,) = re.findall(r"([\d.]+) pp\.$", text)
-    assert float(written) == pytest.approx(away, abs=0.051)
 
 
 def test_the_slope_and_the_shift_of_the_sliders_are_estimated() -> None:

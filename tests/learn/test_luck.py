@@ -14,16 +14,13 @@ from dashboard.learn.lesson import ChoiceGuess, State, start_of
 from dashboard.learn.lessons import luck
 from dashboard.texts.numbers import of_100
 from tests import reference
+from tests.learn.reference import p_text
 
 SEEDS = range(20)
 
 
 def state(rows: int, **more: int) -> State:
     return start_of(luck.LESSON, chosen={"rows": str(rows)}, **more)
-
-
-def slow_ks(scores: list[float], hits: list[int]) -> float:
-    return reference.ks_error(scores, hits)
 
 
 @pytest.mark.parametrize("n_rows", [50, 500])
@@ -33,7 +30,7 @@ def test_one_picture_is_the_network_the_others_are_drawn(n_rows: int) -> None:
     assert int(at.rng(luck.KEY).integers(luck.N_PICTURES)) == result.place
     rows = data.drawn(n_rows, at.rng(f"{luck.KEY}{n_rows}"), data.top_scores(luck.MODEL))
     scores, hits = rows.scores.tolist(), rows.hits.tolist()
-    assert result.network.ks_error == pytest.approx(slow_ks(scores, hits))
+    assert result.network.ks_error == pytest.approx(reference.ks_error(scores, hits))
     assert result.network.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-6)
     assert reference.gap_p_value(scores, result.limit) == pytest.approx(0.05, abs=1e-6)
     for one in result.curves:
@@ -120,26 +117,6 @@ def test_how_often_grows_with_the_rows() -> None:
     assert luck.often(50).widest < 0.4
 
 
-def test_how_often_is_that_of_slow_draws() -> None:
-    rng, n_rows, n_draws = np.random.default_rng(8), 500, 60
-    every = data.top_scores(luck.MODEL)
-    n_detected = n_widest = 0
-    for _ in range(n_draws):
-        chosen = np.sort(rng.integers(every.n_samples, size=n_rows))
-        scores, hits = every.scores[chosen], every.hits[chosen]
-        by_score = np.argsort(scores)
-        scores, hits = scores[by_score], hits[by_score]
-        drawn = rng.random((400, n_rows)) < scores
-        of_luck = np.abs(np.cumsum(scores - drawn, axis=1)).max(axis=1) / n_rows
-        network = np.abs(np.cumsum(scores - hits)).max() / n_rows
-        n_detected += network > np.quantile(of_luck, 0.95)
-        n_widest += network > of_luck[:5].max()
-    result = luck.often(n_rows)
-    assert result.detected == pytest.approx(n_detected / n_draws, abs=0.3)
-    assert result.widest == pytest.approx(n_widest / n_draws, abs=0.3)
-    assert result.alarms == pytest.approx(0.05, abs=0.02)  # the level of the test
-
-
 def test_how_large_luck_is_comes_from_slow_draws_and_shrinks_with_the_rows() -> None:
     rng, every = np.random.default_rng(9), data.top_scores(luck.MODEL)
     errors, eces = [], []
@@ -173,16 +150,13 @@ def test_nothing_but_the_numbers_differs_before_the_answer(seed: int) -> None:
     assert shown.sentence == shown.note == ""
 
 
-def test_the_answer_marks_the_network_by_word_and_colour() -> None:
+def test_the_answer_is_the_place_of_the_network_whose_name_has_its_colour() -> None:
     at = state(100)
-    place = luck.draw(at).place
-    shown = luck.show(at)
-    names = shown.pictures[0].figure.layout.annotations
-    assert [k for k, one in enumerate(names) if "network" in one.text] == [place]
-    assert names[place].font.color == at.palette.frequency
+    place, shown = luck.draw(at).place, luck.show(at)
+    name = shown.pictures[0].figure.layout.annotations[place]
+    assert name.font.color == at.palette.frequency
     assert shown.answer == f"picture {place + 1}"
     assert int(shown.right) == place + 1
-    assert shown.numbers[place + 1][1] == "the network"
     assert luck.LESSON.guess_each_draw
 
 
@@ -254,13 +228,6 @@ def test_too_few_false_alarms_are_said_with_their_number(n_rows: int) -> None:
         f" are {100 * alarms:.0f}%, not 5%."
     )
     assert (text in luck.show(state(n_rows)).note) == (alarms < 0.04)
-
-
-def p_text(p_value: float) -> str:
-    if p_value < 0.001:
-        return "p < 0.001"
-    digits = 3 if p_value < 0.1 else 2
-    return f"p = {math.floor(p_value * 10**digits) / 10**digits:g}"
 
 
 @pytest.mark.parametrize(("n_rows", "seed"), [(100, 0), (500, 4), (500, 9)])

@@ -8,7 +8,8 @@ from dashboard.learn import data
 from dashboard.learn.lesson import start_of
 from dashboard.learn.lessons import diagram, events, in_the_large, transport
 from tests import reference
-from tests.learn.reference import Rows, at_temperature, ks_error, mean
+from tests.learn.reference import at_temperature, ks_error
+from tests.reference import mean
 
 
 def pairs(event: EventScores) -> list[tuple[float, int]]:
@@ -76,7 +77,7 @@ def test_what_is_usual_to_report_of_each_hospital(rate: str) -> None:
         well = np.array([s for s, h in rows if not h])
         auroc = float(((ill > well) + 0.5 * (ill == well)).mean())
         ratio = sum(hits) / sum(scores)
-        error = ks_error(Rows([], [], scores, hits))
+        error = ks_error(scores, hits)
         assert_cells(tuple(cells), mean(scores), mean(hits), ratio, auroc, error)
 
 
@@ -94,7 +95,7 @@ def test_each_event_of_the_network() -> None:
     _, *table = events.show(start_of(events.LESSON, chosen={"calibrator": "none"})).numbers
     assert [row[0] for row in table] == list(every)
     for (_, *cells), event in zip(table, every.values(), strict=True):
-        error = ks_error(Rows([], [], event.scores, event.hits))
+        error = ks_error(event.scores, event.hits)
         assert_cells(tuple(cells[:3]), mean(event.scores), mean(event.hits), error)
         # Luck alone exceeds the last one, before it is rounded, in 5% of draws.
         limit = float(cells[3].removesuffix("%")) / 100

@@ -61,13 +61,7 @@ def test_bars_have_their_width_and_base() -> None:
 
 def test_hatched_bars_name_their_own_pattern() -> None:
     marker = {"color": "#0", "pattern": {"shape": "/", "fgcolor": "#123", "size": 5}}
-    bar = {
-        "type": "bar",
-        "x": [5],
-        "y": [4],
-        "width": [2],
-        "marker": marker,
-    }
+    bar = {"type": "bar", "x": [5], "y": [4], "width": [2], "marker": marker}
     svg = svg_of(sent(bar), alt="a", name="m")
     assert '<pattern id="m-0"' in svg
     assert 'fill="url(#m-0)"' in svg
