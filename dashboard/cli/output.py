@@ -85,6 +85,10 @@ class Wait:
         """Show the share that is done."""
         self._bar.update(self._task, completed=share)
 
+    def say(self, sentence: str) -> None:
+        """Print a sentence, above the bar where there is one."""
+        self._bar.console.print(sentence, highlight=False, soft_wrap=True)
+
     def stage(self, work: str) -> None:
         """Begin other work, with the bar at its start."""
         self._bar.update(self._task, description=work, completed=0.0)

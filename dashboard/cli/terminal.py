@@ -24,6 +24,7 @@ from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import check_group, event_of, own_options, read_paths, scene_of
+from dashboard.many_rows import ask_of_many
 from dashboard.readers import Upload
 from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
@@ -57,6 +58,12 @@ from dashboard.views.overview.document import details_of, measures_table
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
+
+
+_ONE_BY_ONE = (
+    "Each is evaluated, which takes minutes and gigabytes. Of Parquet files, --engine here with"
+    " --score and --outcome counts them by score first, which takes seconds."
+)
 
 
 _SERVES = (
@@ -95,6 +102,8 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     counting = Counting.of(given)
     with showing_progress("Reading") as tell:
         upload = _read_audited(given, counting, tell)
+        if (question := ask_of_many(upload)) is not None:
+            tell.say(f"Rows: {question.actual}. {_ONE_BY_ONE}")
         event = event_of(upload, given["event"])
         tell.stage("Fitting")
         scene = scene_of(

@@ -64,6 +64,20 @@ def lines_of(result: Result) -> dict[str, str]:
     return results
 
 
+def test_of_very_many_rows_the_quick_way_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(headed("score,correct", np.linspace(0.01, 0.99, 60), [0, 1] * 30))
+    assert "--engine here" not in run(str(path)).stderr
+    monkeypatch.setattr("dashboard.many_rows.MANY_ROWS", 60)
+    result = run(str(path))
+    assert result.exit_code == 0
+    assert "60 in rows.csv. Each is evaluated" in result.stderr
+    assert "--engine here with --score and --outcome" in result.stderr
+    assert "--engine here" not in result.stdout
+
+
 def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) -> None:
     result = run(export)
     assert result.exit_code == 0
