@@ -19,15 +19,18 @@ from calibcore.calibrators import (
     ScoreMap,
     SplineCalibration,
     TemperatureScaling,
+    VectorMap,
     VennAbers,
 )
 from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses
+from calibcore.calibrators.method import Method
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.counted import CountedScores
 from calibcore.curves import ScoreCurve, grid_moves, map_inside, movement, score_curve
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.probabilities import softmax
 from tests.core.draws import overconfident, squared
 from tests.strategies import EventCase, event_data
 
@@ -167,6 +170,21 @@ def test_the_grid_fills_the_triangle_evenly(n_steps: int) -> None:
     assert {tuple(row) for row in counts.round().astype(int).tolist()} == expected
     assert len(moves.before) == len(expected)
     assert_allclose(moves.after, moves.before, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in CATALOGUE if m.acts_on == "classes"], ids=lambda m: m.key
+)
+def test_a_constant_added_to_a_row_of_logits_changes_nothing(method: Method) -> None:
+    """What lets the grid be sent through a map as logarithms of probabilities."""
+    made = method.make()
+    assert isinstance(made, VectorMap)
+    rows = three_classes(150)
+    fitted = made.fit(rows.logits, rows.labels)
+    # Other rows: a staircase jumps at the scores of those it was fitted on.
+    logits = 4 * np.random.default_rng(9).normal(size=(200, 3)) + 3
+    again = fitted.predict_proba(np.log(softmax(logits)))
+    assert_allclose(again, fitted.predict_proba(logits), atol=1e-7)
 
 
 def test_the_grid_goes_where_the_map_sends_it() -> None:
