@@ -505,6 +505,8 @@ def _search(drawn: _Labels, searches: Sequence[_Search]) -> None:
     """Go further and further away, until the values observed are usual no more."""
     going = [(one, [*one.makes]) for one in searches]
     for table, shares in drawn.mixed():
+        if not going:
+            return
         furthest = [one.bins.distances(table) for one, _ in going]
         for strength, labels in shares:
             for (one, keys), most in zip(going, furthest, strict=True):
@@ -514,8 +516,6 @@ def _search(drawn: _Labels, searches: Sequence[_Search]) -> None:
             for one, keys in going
         ]
         going = [(one, keys) for one, keys in rest if keys]
-        if not going:
-            break
 
 
 def _allowed_errors(
