@@ -133,11 +133,12 @@ class Summary:
             Empty input, unequal lengths, NaN, values outside the stated range; sampling weights,
             whose intervals and tests need the weight of each row.
         """
-        weights = weights_of(sample_weight, validation.scores(scores).size)
+        n_rows = validation.scores(scores).size
+        weights = weights_of(sample_weight, n_rows)
         if weights is not None and not weights.counts:
             wanted = "frequency weights or none, as a summary keeps no weight of each row"
             raise CalibrationInputError("sample_weight", "sampling weights", wanted)
-        if weights is None and np.size(scores) > max(MOST_SCORES, _AT_ONCE):
+        if weights is None and n_rows > max(MOST_SCORES, _AT_ONCE):
             batches = BatchCounts()
             batches.add(scores, outcomes)
             return batches.summary.whole

@@ -12,3 +12,12 @@ SCENES: dict[str, dict[str, str]] = {
     "perfect": {"sample": "perfect_synthetic", "resamples": "200"},
     "none": {"sample": "fashion_cnn_focal", "method": "none", "resamples": "0"},
 }  # fmt: skip
+
+ASKS = (
+    "dashboard.compute.comparison.QUICK_SECONDS",
+    "dashboard.views.calibrators.page.ASK_FROM",
+    "dashboard.views.data_needed.page.ASK_FROM",
+    "dashboard.views.models.table.ASK_FROM",
+    "dashboard.widgets.fit_progress.ASK_FROM",
+)
+"""Seconds from which on one is asked before something is computed, which depends on the machine."""

@@ -16,7 +16,7 @@ from google.protobuf.json_format import MessageToDict
 from dashboard.app import PAGES
 from dashboard.compute.cache import forget
 from tests.app.pages import open_page
-from tests.app.scenes import SCENES
+from tests.app.scenes import ASKS, SCENES
 from tests.reviewed import check_reviewed
 
 FOLDER = Path(__file__).parent / "snapshots"
@@ -29,9 +29,9 @@ _TIMES = re.compile(r"\d+(\.\d+)? (ms|s|seconds?|minutes?)\b|\d{4}-\d\d-\d\d\S*"
 
 @pytest.fixture(autouse=True)
 def _on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute what takes long instead of asking first, which depends on the machine."""
-    monkeypatch.setattr("dashboard.views.calibrators.page.ASK_FROM", math.inf)
-    monkeypatch.setattr("dashboard.compute.comparison.QUICK_SECONDS", math.inf)
+    """Compute what takes long instead of asking first."""
+    for name in ASKS:
+        monkeypatch.setattr(name, math.inf)
     forget()  # a fit of another test, whose time is forgotten, has none to show
 
 

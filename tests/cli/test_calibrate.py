@@ -46,9 +46,9 @@ def fit(data: object, method: str, out: Path, *options: object) -> Path:
     return out
 
 
-def calibrate(new: object, kept: Path, out: Path, *options: object) -> pd.DataFrame:
+def calibrate(new: object, file: Path, out: Path, *options: object) -> pd.DataFrame:
     """Return what the command writes of new rows."""
-    done = run("calibrate", new, "--with", kept, "--out", out, *options)
+    done = run("calibrate", new, "--with", file, "--out", out, *options)
     assert done.exit_code == 0, done.stderr
     return pd.read_csv(out)
 
@@ -65,16 +65,16 @@ def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Pat
     table, heading = split.probabilities[:400].round(5), ("0", "1", "2")
     frame = pd.DataFrame(table, columns=heading)
     frame.assign(label=split.labels[:400]).to_csv(tmp_path / "old.csv", index=False)
-    kept = fit(tmp_path / "old.csv", "vector", tmp_path / "kept.json")
+    file = fit(tmp_path / "old.csv", "vector", tmp_path / "kept.json")
     frame.to_csv(tmp_path / "new.csv", index=False)
     frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
     frame[["2", "0", "1"]].to_csv(tmp_path / "turned.csv", index=False)
-    made = {}
+    tables = {}
     for name in ("old", "new", "bare", "turned"):
-        made[name] = calibrate(tmp_path / f"{name}.csv", kept, tmp_path / "out.csv")
-        assert_array_equal(made[name][[*heading]], made["old"][[*heading]])
-    assert_array_equal(made["new"]["row"], np.arange(2, 402))
-    assert_array_equal(made["bare"]["row"], np.arange(1, 401))
+        tables[name] = calibrate(tmp_path / f"{name}.csv", file, tmp_path / "out.csv")
+        assert_array_equal(tables[name][[*heading]], tables["old"][[*heading]])
+    assert_array_equal(tables["new"]["row"], np.arange(2, 402))
+    assert_array_equal(tables["bare"]["row"], np.arange(1, 401))
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 50])
@@ -133,23 +133,23 @@ def risks(folder: Path, name: str, heading: str, scores: Any, outcomes: Any = No
 def test_the_column_that_was_in_percent_is_so_again(hospital: Discharges, tmp_path: Path) -> None:
     scores, outcomes = 100 * hospital.risk[:900], hospital.back[:900]
     old = risks(tmp_path, "old.csv", "index", scores, outcomes)
-    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
-    fit(old, "platt", kept, "--score", "index", "--values", "percentages")
-    assert json.loads(kept.read_text(encoding="utf-8"))["percent_column"] == "index"
+    file, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    fit(old, "platt", file, "--score", "index", "--values", "percentages")
+    assert json.loads(file.read_text(encoding="utf-8"))["percent_column"] == "index"
     wanted = PlattScaling().fit(hospital.risk[:900], outcomes).predict(hospital.risk[:50])
     new = risks(tmp_path, "new.csv", "index", scores[:50])
-    result = calibrate(new, kept, out, "--score", "index")
+    result = calibrate(new, file, out, "--score", "index")
     assert_allclose(result["calibrated (%)"], 100 * wanted, rtol=0, atol=1e-9)
     out.unlink()
     # Another column in percent is asked about, and so is the same where it may be shares.
     other = risks(tmp_path, "other.csv", "points", scores[:50])
     low = risks(tmp_path, "low.csv", "index", hospital.risk[:50])
     for path, score in ((other, "points"), (low, "index")):
-        refused = run("calibrate", path, "--with", kept, "--out", out, "--score", score)
+        refused = run("calibrate", path, "--with", file, "--out", out, "--score", score)
         assert (refused.exit_code, out.exists()) == (2, False)
         assert '--values "percentages"' in refused.stderr
     assert '--values "probabilities"' in refused.stderr
-    result = calibrate(low, kept, out, "--score", "index", "--values", "probabilities")
+    result = calibrate(low, file, out, "--score", "index", "--values", "probabilities")
     assert list(result) == ["row", "discharge_id", "score", "calibrated"]
     assert_allclose(result["calibrated"], wanted, rtol=0, atol=1e-12)
 
@@ -160,9 +160,9 @@ def test_percent_signs_are_divided_once(
 ) -> None:
     signs = [f"{100 * risk:.1f}%" for risk in hospital.risk[:900]]
     old = risks(tmp_path, "old.csv", "risk", signs, hospital.back[:900])
-    kept = fit(old, "platt", tmp_path / "kept.json", *option)
+    file = fit(old, "platt", tmp_path / "kept.json", *option)
     new = risks(tmp_path, "new.csv", "risk", signs[:50])
-    result = calibrate(new, kept, tmp_path / "out.csv", *option)
+    result = calibrate(new, file, tmp_path / "out.csv", *option)
     wanted = PlattScaling().fit(hospital.risk[:900], hospital.back[:900])
     assert_allclose(
         result["calibrated (%)"], 100 * wanted.predict(hospital.risk[:50]), rtol=0, atol=1e-9
@@ -170,16 +170,16 @@ def test_percent_signs_are_divided_once(
 
 
 def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
-    kept = fit(GARMENTS, "temperature", tmp_path / "temperature.json")
-    table, split = calibrate(GARMENTS, kept, tmp_path / "out.csv"), garments()
-    assert run("calibrate", GARMENTS, "--with", kept, "--out", tmp_path / "o.npz").exit_code == 0
+    file = fit(GARMENTS, "temperature", tmp_path / "temperature.json")
+    table, split = calibrate(GARMENTS, file, tmp_path / "out.csv"), garments()
+    assert run("calibrate", GARMENTS, "--with", file, "--out", tmp_path / "o.npz").exit_code == 0
     with np.load(tmp_path / "o.npz") as arrays:
         assert arrays["set"].tolist() == table["set"].tolist()
     fitted = TemperatureScaling().fit(split.calibration.logits, split.calibration.labels)
     for name, rows in (("calibration", split.calibration), ("test", split.test)):
         part = table[table["set"] == name][list(rows.class_names)].to_numpy()
         assert_allclose(part, fitted.predict_proba(rows.logits), atol=1e-12)
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    content = json.loads(file.read_text(encoding="utf-8"))
     assert content["class_names"] == list(split.test.class_names)
     assert content["n_rows"] == split.calibration.n_samples
 
@@ -187,32 +187,32 @@ def test_every_set_and_class_of_a_file_is_calibrated(tmp_path: Path) -> None:
 def test_percentages_are_divided_as_where_outcomes_are_known(tmp_path: Path) -> None:
     table = garments().test.probabilities[:300]
     labels = garments().test.labels[:300]
-    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "v.json", "out.csv"))
+    old, new, file, out = (tmp_path / name for name in ("o.csv", "n.csv", "v.json", "out.csv"))
     pd.DataFrame(table, columns=["a", "b", "c"]).assign(label=labels).to_csv(old, index=False)
-    fit(old, "temperature", kept)
+    fit(old, "temperature", file)
     results = []
     for scale, unit in ((1, ""), (100, " (%)")):
         pd.DataFrame(scale * table, columns=["a", "b", "c"]).to_csv(new, index=False)
-        made = calibrate(new, kept, out)
-        results.append(made[[f"{one}{unit}" for one in "abc"]].to_numpy() / scale)
+        rows = calibrate(new, file, out)
+        results.append(rows[[f"{one}{unit}" for one in "abc"]].to_numpy() / scale)
     assert_allclose(results[1], results[0], rtol=0, atol=1e-12)
 
 
 def test_logits_of_one_event_are_scores_where_the_user_says_so(
     hospital: Discharges, tmp_path: Path
 ) -> None:
-    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
+    old, new, file, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
     risk = np.clip(hospital.risk[:400], 0.001, 0.999)
     pd.DataFrame({"p": risk, "y": hospital.back[:400]}).to_csv(old, index=False)
-    fit(old, "platt", kept)
+    fit(old, "platt", file)
     pd.DataFrame({"lp": np.log(risk / (1 - risk))}).to_csv(new, index=False)
-    refused = run("calibrate", new, "--with", kept, "--out", out, "--values", "logits")
+    refused = run("calibrate", new, "--with", file, "--out", out, "--values", "logits")
     assert refused.exit_code == 2
     assert refused.stderr == (
         'Error: Column "p": not in the file. Expected the scores that the calibrator was fitted on,'
         " or --score with another column.\n"
     )
-    result = calibrate(new, kept, out, "--values", "logits", "--score", "lp")
+    result = calibrate(new, file, out, "--values", "logits", "--score", "lp")
     wanted = PlattScaling().fit(risk, hospital.back[:400]).predict(risk)
     assert_allclose(result["calibrated"], wanted, rtol=0, atol=1e-9)
 
@@ -220,28 +220,28 @@ def test_logits_of_one_event_are_scores_where_the_user_says_so(
 def test_a_calibrator_knows_its_column_and_no_cell_is_a_formula(
     hospital: Discharges, tmp_path: Path
 ) -> None:
-    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
+    old, new, file, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
     risk, back = hospital.risk[:400], hospital.back[:400]
     table = pd.DataFrame({"new_model": risk, "old_model": np.sqrt(risk), "ill": back.astype(int)})
     table.to_csv(old, index=False)
-    fit(old, "platt", kept, "--score", "new_model", "--outcome", "ill")
+    fit(old, "platt", file, "--score", "new_model", "--outcome", "ill")
     texts = ["=1+1", "+cmd|x", "-2+3", "@SUM(A1)", "-5", "+4.5%", "a-1"]
     ids = [*texts, *(f"N{k}" for k in range(len(texts), 400))]
     table.drop(columns="ill").assign(**{"=row id": ids}).to_csv(new, index=False)
     roles = "--column", "=row id=id"
-    result = calibrate(new, kept, out, *roles)
+    result = calibrate(new, file, out, *roles)
     assert list(result) == ["row", "'=row id", "score", "calibrated"]
     wanted = PlattScaling().fit(risk, back).predict(risk)
     assert_allclose(result["calibrated"], wanted, rtol=0, atol=1e-12)
     escaped = ["'=1+1", "'+cmd|x", "'-2+3", "'@SUM(A1)", "-5", "+4.5%", "a-1"]
     assert result["'=row id"][: len(texts)].tolist() == escaped
-    named = calibrate(new, kept, out, *roles, "--score", "old_model")
+    named = calibrate(new, file, out, *roles, "--score", "old_model")
     of_old = PlattScaling().fit(risk, back).predict(np.sqrt(risk))
     assert_allclose(named["calibrated"], of_old, rtol=0, atol=1e-12)
 
 
 def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:
-    kept, out = fit(GARMENTS, "temperature", tmp_path / "kept.json"), tmp_path / "out.csv"
+    file, out = fit(GARMENTS, "temperature", tmp_path / "kept.json"), tmp_path / "out.csv"
     table = garments().test.probabilities[:50]
     for columns, scale, text in (
         (["T-shirt/top", "Pullover", "Shirt"], 1, "probabilities. Expected logits"),
@@ -250,7 +250,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
     ):
         new = tmp_path / "new.csv"
         pd.DataFrame(scale * table, columns=columns).to_csv(new, index=False)
-        refused = run("calibrate", new, "--with", kept, "--out", out)
+        refused = run("calibrate", new, "--with", file, "--out", out)
         assert (refused.exit_code, out.exists()) == (2, False)
         assert text in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
@@ -297,12 +297,13 @@ def test_refusals(
 def test_a_calibrator_is_kept_as_code_too(hospital: Discharges, tmp_path: Path) -> None:
     risk, back, code = hospital.risk[:900], hospital.back[:900], tmp_path / "kept.py"
     old = risks(tmp_path, "old.csv", "risk", risk, back)
-    made = runpy.run_path(str(fit(old, "platt", code)))["calibrate"](risk)
-    assert_allclose(made, PlattScaling().fit(risk, back).predict(risk), atol=1e-12)
+    result = runpy.run_path(str(fit(old, "platt", code)))["calibrate"](risk)
+    assert_allclose(result, PlattScaling().fit(risk, back).predict(risk), atol=1e-12)
     logits = np.log(np.column_stack([1 - risk, risk]))
     fitted = GaussianProcessCalibration().fit(logits, back.astype(int))
-    made = runpy.run_path(str(fit(old, "gaussian_process", code)))["calibrate"](np.exp(logits[:20]))
-    assert_allclose(made, fitted.predict_proba(logits[:20]), atol=1e-9)
+    of_file = runpy.run_path(str(fit(old, "gaussian_process", code)))
+    result = of_file["calibrate"](np.exp(logits[:20]))
+    assert_allclose(result, fitted.predict_proba(logits[:20]), atol=1e-9)
 
 
 # By group -----------------------------------------------------------------------------------
@@ -359,9 +360,9 @@ def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
 def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -> None:
     old = tmp_path / "old.csv"
     old.write_bytes(hospital.data)
-    kept = fit(old, "by_group", tmp_path / "stay.json", "--group", "length_of_stay")
-    result = calibrate(old, kept, tmp_path / "out.csv")
-    content = json.loads(kept.read_text(encoding="utf-8"))
+    file = fit(old, "by_group", tmp_path / "stay.json", "--group", "length_of_stay")
+    result = calibrate(old, file, tmp_path / "out.csv")
+    content = json.loads(file.read_text(encoding="utf-8"))
     cuts, shift = content["groups"][0]["cuts"], np.array(content["fitted"]["shift"])
     assert cuts == [3, 4, 5, 7]
     stay = pd.read_csv(old, sep=";")["length_of_stay"].to_numpy()
@@ -436,13 +437,13 @@ def test_a_share_that_cannot_be_estimated(hospital: Discharges, tmp_path: Path) 
 
 
 def test_a_stated_share_goes_home_with_the_calibrator(tmp_path: Path) -> None:
-    data, kept, out = (tmp_path / name for name in ("cases.csv", "kept.json", "out.csv"))
+    data, file, out = (tmp_path / name for name in ("cases.csv", "kept.json", "out.csv"))
     rng = np.random.default_rng(4)
     risk = rng.random(400).round(4)
     ill = (rng.random(400) < risk).astype(int)
     pd.DataFrame({"risk": risk, "ill": ill}).to_csv(data, index=False)
-    fit(data, "platt", kept, "--prevalence", "0.05")
-    result = calibrate(data, kept, out)
+    fit(data, "platt", file, "--prevalence", "0.05")
+    result = calibrate(data, file, out)
     fitted = audit(risk, ill, prevalence=0.05, calibrator="platt").fitted
     assert isinstance(fitted, FittedScoreMap)
     np.testing.assert_allclose(result["calibrated"], fitted.predict(risk), atol=1e-12)

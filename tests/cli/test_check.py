@@ -157,9 +157,9 @@ def test_a_batch_of_one_outcome_is_an_answer(
     rows = [(float(line.split(",")[0]), line.endswith("Yes")) for line in lines]
     alone = [risk for risk, back in rows if back is (outcome == "Yes")][:200]
     old, new = tmp_path / "old.csv", tmp_path / "new.csv"
-    for path, held in ((old, rows), (new, [(risk, outcome == "Yes") for risk in alone])):
+    for path, pairs in ((old, rows), (new, [(risk, outcome == "Yes") for risk in alone])):
         path.write_bytes(
-            headed(head, *zip(*((risk, names[back]) for risk, back in held), strict=True))
+            headed(head, *zip(*((risk, names[back]) for risk, back in pairs), strict=True))
         )
     result = run("check", new, "--against", old, "--event", names[1])
     assert (result.exit_code, result.stderr) == (1, "")

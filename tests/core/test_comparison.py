@@ -94,7 +94,7 @@ def test_a_number_of_folds_out_of_range_is_refused(n_folds: int) -> None:
 
 
 @each_event
-@pytest.mark.parametrize("calibrator", SCORE_MAPS, ids=lambda made: type(made).__name__)
+@pytest.mark.parametrize("calibrator", SCORE_MAPS, ids=lambda one: type(one).__name__)
 def test_score_maps_are_those_of_the_other_folds(
     calibrator: ScoreMap, event: Event, rng: np.random.Generator
 ) -> None:
@@ -114,7 +114,7 @@ def test_score_maps_are_those_of_the_other_folds(
 
 
 @each_event
-@pytest.mark.parametrize("calibrator", VECTOR_MAPS, ids=lambda made: type(made).__name__)
+@pytest.mark.parametrize("calibrator", VECTOR_MAPS, ids=lambda one: type(one).__name__)
 def test_vector_maps_are_those_of_the_other_folds(
     calibrator: VectorMap, event: Event, rng: np.random.Generator
 ) -> None:
@@ -157,13 +157,13 @@ def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
 
 def test_pooled_scores_are_cross_fitted_where_they_are_allowed(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 100)
-    fold, made = deal_folds(rows), PooledScores(IsotonicCalibration())
-    result = crossed(rows, fold, made).test
-    fitted = made.fit(rows.logits[fold != 2], rows.labels[fold != 2])
+    fold, calibrator = deal_folds(rows), PooledScores(IsotonicCalibration())
+    result = crossed(rows, fold, calibrator).test
+    fitted = calibrator.fit(rows.logits[fold != 2], rows.labels[fold != 2])
     scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores[fold == 2]
     assert result.after.event.scores[fold == 2].tolist() == fitted.predict(scores).tolist()
     with pytest.raises(CalibrationInputError, match="within-top-r"):
-        crossed(rows, fold, made, WithinTopR(2))
+        crossed(rows, fold, calibrator, WithinTopR(2))
 
 
 def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generator) -> None:
@@ -177,9 +177,9 @@ def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generat
 def test_progress_tells_every_fold_and_can_end_the_work(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 60)
     told: list[float] = []
-    fold, made = deal_folds(rows), IsotonicCalibration()
+    fold, calibrator = deal_folds(rows), IsotonicCalibration()
     split = Split(rows, rows, fold=fold)
-    audit(split, event=TopR(1), calibrator=made, progress=told.append)
+    audit(split, event=TopR(1), calibrator=calibrator, progress=told.append)
     assert told == pytest.approx(np.arange(1, 6) / 6)  # after the fit to all rows
 
     def stop(share: float) -> None:
@@ -187,14 +187,14 @@ def test_progress_tells_every_fold_and_can_end_the_work(rng: np.random.Generator
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(split, event=TopR(1), calibrator=made, progress=stop)
+        audit(split, event=TopR(1), calibrator=calibrator, progress=stop)
 
 
 def test_folded_maps_take_no_other_rows(rng: np.random.Generator) -> None:
     rows = draw_rows(rng, 60)
     fold = deal_folds(rows)
-    for made in (TemperatureScaling(), IsotonicCalibration()):
-        fitted = crossed(rows, fold, made).by_fold
+    for calibrator in (TemperatureScaling(), IsotonicCalibration()):
+        fitted = crossed(rows, fold, calibrator).by_fold
         given = rows.logits[1:] if isinstance(fitted, FoldedVectorMap) else np.full(59, 0.5)
         assert fitted is not None
         call = fitted.predict_proba if isinstance(fitted, FoldedVectorMap) else fitted.predict
@@ -231,9 +231,9 @@ CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
 def contest(split: Split[LogitSet]) -> list[Contestant]:
     fold = deal_folds(split.calibration)
     results = []
-    for key, made in CALIBRATORS.items():
-        by_fold = crossed(split.calibration, fold, made)
-        plain = audit(split, event=TopR(1), calibrator=made)
+    for key, calibrator in CALIBRATORS.items():
+        by_fold = crossed(split.calibration, fold, calibrator)
+        plain = audit(split, event=TopR(1), calibrator=calibrator)
         standings = Standing.of(by_fold.test, by_fold.by_fold), Standing.of(plain.test, None)
         results.append(Contestant(key, *standings))
     return results

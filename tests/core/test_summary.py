@@ -484,8 +484,8 @@ def test_duckdb_counts_rows_by_score(name: str) -> None:
         query = module.summary_sql("logs.march", score, "y")
         counted = base.execute(query).fetchnumpy()
         result = Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
-    kept = scores[:500].astype(np.float32 if "FLOAT" in columns else np.float64)
-    wanted = Summary.of(kept, hits[:500])
+    stored = scores[:500].astype(np.float32 if "FLOAT" in columns else np.float64)
+    wanted = Summary.of(stored, hits[:500])
     check_counts(result, wanted)
     assert result.scores.tolist() == wanted.scores.tolist()
 

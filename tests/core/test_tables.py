@@ -49,7 +49,7 @@ class Tensor:
 
 
 @pytest.mark.parametrize(
-    "held",
+    "scores",
     [
         [0.9, 0.4, 0.7],
         np.array([0.9, 0.4, 0.7]),
@@ -61,15 +61,15 @@ class Tensor:
     ids=["list", "array", "column", "series", "frame", "tensor"],
 )
 @pytest.mark.parametrize("truth", [[True, False, True], [1, 0, 1], pd.Series([1.0, 0.0, 1.0])])
-def test_scores_of_one_event(held: object, truth: object) -> None:
-    rows = rows_of(held, truth)
+def test_scores_of_one_event(scores: object, truth: object) -> None:
+    rows = rows_of(scores, truth)
     assert isinstance(rows, EventScores)
     assert_array_equal(rows.scores, [0.9, 0.4, 0.7])
     assert_array_equal(rows.hits, [1, 0, 1])
 
 
 @pytest.mark.parametrize(
-    "held",
+    "scores",
     [
         TABLE,
         pd.DataFrame(TABLE).astype("Float64"),
@@ -85,9 +85,9 @@ def test_scores_of_one_event(held: object, truth: object) -> None:
     [[0, 1, 0], np.array([0, 1, 0], object), pd.Series([0, 1, 0]), Tensor([[0], [1], [0]])],
 )
 def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
-    held: object, truth: object
+    scores: object, truth: object
 ) -> None:
-    rows, again = rows_of(held, truth), rows_of(np.log(TABLE), truth)
+    rows, again = rows_of(scores, truth), rows_of(np.log(TABLE), truth)
     assert isinstance(rows, LogitSet)
     assert isinstance(again, LogitSet)
     assert (rows.values_kind, again.values_kind) == ("probabilities", "logits")
@@ -161,15 +161,15 @@ def test_columns_name_the_classes_and_outcomes_may_be_names() -> None:
 def test_columns_called_by_numbers_are_those_classes(
     columns: list[object], outcomes: list[float], labels: list[int]
 ) -> None:
-    held = pd.DataFrame(np.vstack([TABLE, TABLE[:1]]), columns=columns)
-    rows = rows_of(held, outcomes)
+    scores = pd.DataFrame(np.vstack([TABLE, TABLE[:1]]), columns=columns)
+    rows = rows_of(scores, outcomes)
     assert isinstance(rows, LogitSet)
     assert_array_equal(rows.labels, labels)
 
 
 def test_a_frame_of_two_classes_turned_round_knows_its_outcomes() -> None:
-    held = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], columns=[True, False])
-    rows = rows_of(held, [True, False])
+    scores = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], columns=[True, False])
+    rows = rows_of(scores, [True, False])
     assert isinstance(rows, LogitSet)
     assert_array_equal(rows.labels, [0, 1])
 

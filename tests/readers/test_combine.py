@@ -102,8 +102,8 @@ def test_rows_that_are_in_one_file_only_are_asked_about() -> None:
     (answer,) = caught.value.answers
     assert answer.change == {"leave_out": True}
     upload = combined(given, leave_out=True)
-    kept = [k for k in range(N) if k != 3]
-    same(upload.rows, LOGITS[kept], LABELS[kept])
+    others = [k for k in range(N) if k != 3]
+    same(upload.rows, LOGITS[others], LABELS[others])
     assert any("1 of 40 rows" in repair for repair in upload.repairs)
 
 
@@ -406,11 +406,11 @@ def test_training_files_beside_both_sets_are_left_out(without: Sequence[str]) ->
         "train_probs": LOGITS[:5], "val_probs": LOGITS, "test_probs": LOGITS_TEST,
         "train_y": LABELS[:5], "val_y": LABELS, "test_y": LABELS_TEST,
     }  # fmt: skip
-    kept = {name: array for name, array in arrays.items() if name not in without}
-    upload = combined([(f"{name}.npy", npy(array)) for name, array in kept.items()])
+    present = {name: array for name, array in arrays.items() if name not in without}
+    upload = combined([(f"{name}.npy", npy(array)) for name, array in present.items()])
     both(upload)
     assert any(text.startswith("Left out as a training set") for text in upload.repairs)
-    lacking = {name: array for name, array in kept.items() if name != "val_y"}
+    lacking = {name: array for name, array in present.items() if name != "val_y"}
     with pytest.raises(FileError, match="calibration set: no labels"):
         combined([(f"{name}.npy", npy(array)) for name, array in lacking.items()])
 

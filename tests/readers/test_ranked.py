@@ -355,8 +355,8 @@ def test_numbers_are_compared_with_the_numbers_in_names(first: Literal[0, 1]) ->
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 300)
     text = np.where(rng.random(300) < 0.7, truth, (truth + 1) % 4)
-    said = [f"LABEL_{place}" for place in text]
-    data = table(true_label=truth + first, pred_label=said, confidence=np.full(300, 0.7))
+    predicted = [f"LABEL_{place}" for place in text]
+    data = table(true_label=truth + first, pred_label=predicted, confidence=np.full(300, 0.7))
     if first:
         with pytest.raises(Question, match="one of them counts from 1"):
             read("a.csv", data)

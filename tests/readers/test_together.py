@@ -45,13 +45,13 @@ def _recognised_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def table(columns: dict[str, Any], **more: Any) -> FileTable:
     """Make a table; lists of words are columns of text."""
-    made = []
+    new = []
     for name, cells in columns.items():
         if isinstance(cells, list) and isinstance(cells[0], str):
-            made.append(texts(name, cells))
+            new.append(texts(name, cells))
         else:
-            made.append(cells if isinstance(cells, Column) else Column(name, np.asarray(cells)))
-    return FileTable(tuple(made), len(made[0].values), **more)
+            new.append(cells if isinstance(cells, Column) else Column(name, np.asarray(cells)))
+    return FileTable(tuple(new), len(new[0].values), **more)
 
 
 def bare(values: np.ndarray[Any, Any]) -> Arrays:

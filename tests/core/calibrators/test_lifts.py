@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike
 
+from benchmarks.timing import peak_bytes
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap, from_json
@@ -21,7 +22,6 @@ from calibcore.probabilities import softmax
 from calibcore.weights import SampleWeight
 from tests import reference
 from tests import reference_ensembles as slow
-from tests.memory import peak_of
 from tests.strategies import Floats, LogitCase, overconfident, seeded_logit_sets
 
 LINES = IsotonicCalibration(interpolate=True)
@@ -307,8 +307,8 @@ def test_wrong_options_are_refused() -> None:
 def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
     logits, labels = model(8, 4_000, 1_000)
     fitted = []
-    assert peak_of(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
-    assert peak_of(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
+    assert peak_bytes(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
+    assert peak_bytes(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
 
 
 @pytest.mark.long
@@ -319,7 +319,7 @@ def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
 )
 def test_many_maps_and_their_result_take_the_memory_that_the_catalogue_says(lift: Lift) -> None:
     logits, labels = model(8, 12_000, 1_000)
-    assert peak_of(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3.25 * logits.nbytes
+    assert peak_bytes(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3.25 * logits.nbytes
 
 
 def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:

@@ -9,6 +9,7 @@ import scipy.optimize
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from benchmarks.timing import peak_bytes
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
@@ -35,7 +36,6 @@ from calibcore.probabilities import log_softmax, softmax
 from calibcore.splits import cross_split
 from tests import reference as loops
 from tests import reference_linear as reference
-from tests.memory import peak_of
 from tests.strategies import Floats, LogitCase, seeded_logit_sets
 
 Map = VectorScaling | MatrixScaling | DirichletScaling
@@ -407,7 +407,7 @@ def test_float32_is_fitted_as_the_numbers_it_holds(
 
 
 @pytest.mark.parametrize(
-    ("method", "kept", "ruled_out"),
+    ("method", "unchanged", "ruled_out"),
     [
         (VectorScaling(), "stay those of temperature", True),
         (VectorScaling(bias=False), "stay those of temperature", False),
@@ -423,7 +423,7 @@ def test_float32_is_fitted_as_the_numbers_it_holds(
 )
 def test_what_the_others_leave_an_absent_class_is_said(
     method: VectorMap,
-    kept: str,
+    unchanged: str,
     ruled_out: bool,  # noqa: FBT001 - pytest
     rng: np.random.Generator,
 ) -> None:
@@ -432,14 +432,14 @@ def test_what_the_others_leave_an_absent_class_is_said(
     fitted = method.fit(logits, labels)
     assert isinstance(fitted, FittedLinear)
     assert fitted.gradient_norm <= 1e-8 or (ruled_out and fitted.space == "log_probabilities")
-    if "temperature" in kept:
+    if "temperature" in unchanged:
         temperature = TemperatureScaling().fit(logits, labels).temperature
         assert_allclose(as_matrix(fitted)[3], np.eye(4)[3] / temperature, rtol=1e-12)
         assert fitted.bias[3] == 0
     most = fitted.predict_proba(logits)[:, 3].max()
     assert (most < 1e-6) == ruled_out
     (sentence,) = [text for text in fitted.warnings if "class 3 has no rows" in text]
-    assert f"its weights {kept}" in sentence
+    assert f"its weights {unchanged}" in sentence
     assert f"a probability of at most {most:.2g} there" in sentence
     assert ("ruled out in fact" in sentence) == ruled_out
 
@@ -792,7 +792,7 @@ def test_a_full_matrix_is_fitted_in_few_tables_like_it(
     monkeypatch.setattr("calibcore.calibrators.linear.fit.LONG", 0)
     single = logits.astype(np.float32)
     method.fit(single[:50], labels[:50])
-    peak = peak_of(lambda: method.fit(single, labels))
+    peak = peak_bytes(lambda: method.fit(single, labels))
     inputs, matrix = single.nbytes, 8 * 400 * 401  # probabilities take as much as the inputs
     assert peak <= 2 * inputs + 17 * matrix
 

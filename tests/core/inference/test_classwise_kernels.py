@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks.data import draw_table
+from benchmarks.timing import peak_bytes
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.inference import Plan, SideRows
@@ -15,7 +16,6 @@ from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
 from tests import reference_kernel as reference
 from tests.core.inference.uncertainty import finding_of
-from tests.memory import peak_of
 
 KEY = "kde_classwise_ece"
 ALONE = tuple(measure for measure in METRICS if measure.key == KEY)
@@ -100,4 +100,4 @@ def test_memory_is_bounded() -> None:
     rows = draw_table(500, 400)
     probabilities = rows.probabilities
     other = softmax(rows.logits / 2)
-    assert peak_of(lambda: evaluate(probabilities, rows.labels, other)) < 60 * 2**20
+    assert peak_bytes(lambda: evaluate(probabilities, rows.labels, other)) < 60 * 2**20

@@ -74,15 +74,15 @@ def test_no_event_at_all_leaves_the_same_gaps_as_frequencies() -> None:
 
 
 def test_the_mean_gap_of_rare_events_is_held() -> None:
-    held = sets = 150
+    n_inside = sets = 150
     for seed in range(sets):
         rng = np.random.default_rng(seed)
         odds = rng.normal(-4.5, 1, 300)
         event = EventScores(expit(odds + 0.3), (rng.random(300) < expit(odds)).astype(int))
         true = float((expit(odds + 0.3) - expit(odds)).mean())
         ends = interval_of("mean_gap", event)
-        held -= not ends.low <= true <= ends.high
-    assert held >= 0.93 * sets
+        n_inside -= not ends.low <= true <= ends.high
+    assert n_inside >= 0.93 * sets
 
 
 # AUROC ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from benchmarks.timing import peak_bytes
 from calibcore import CalibrationInputError, LogitSet
 from calibcore.metrics import kernel as kernel_classwise
 from calibcore.metrics.kernel import (
@@ -24,7 +25,6 @@ from calibcore.metrics.kernel import (
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from tests import reference_kernel as reference
-from tests.memory import peak_of
 from tests.peers.cases import NAMES, case
 from tests.peers.figures import read
 from tests.strategies import (
@@ -79,7 +79,7 @@ def test_narrow_kernels_far_apart_are_of_bounded_memory(rng: np.random.Generator
     scores = np.append(rng.random(100_000), [0.5, 0.5 + 1e-6])
     hits = np.append(np.zeros(100_000, np.int64), [1, 1])
     results: list[float] = []
-    assert peak_of(lambda: results.append(kde_ece(scores, hits))) < 200e6
+    assert peak_bytes(lambda: results.append(kde_ece(scores, hits))) < 200e6
     # Nothing joins the scores, so each is off by its own gap.
     assert results[0] == pytest.approx(np.abs(scores - hits).mean(), rel=1e-6)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.timing import peak_bytes
 from calibcore import OneClass, metrics
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import SideRows
@@ -24,7 +25,6 @@ from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference_pairs as reference
 from tests.core.inference.uncertainty import uncertainty_of
-from tests.memory import peak_of
 from tests.strategies import EventCase, LogitCase, event_data, logit_sets
 
 HALF = [[0.5, 0.5], [0.5, 0.5]]
@@ -225,4 +225,4 @@ def test_memory_is_bounded(rng: np.random.Generator, monkeypatch: pytest.MonkeyP
         lambda: metrics.event_skce_test(scores, labels),
         lambda: metrics.skce_test(table, labels),
     ):
-        assert peak_of(run) < 16 * 2**20
+        assert peak_bytes(run) < 16 * 2**20
