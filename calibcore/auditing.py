@@ -546,7 +546,8 @@ def _rebinned(
         for side in (evaluated.before, evaluated.after)
     )
     result = replace(evaluated, before=before, after=after if evaluated.calibrated else before)
-    again = BeforeAfter(result, rows, event, fitted, options)
+    events, counted = (before.event, result.after.event), (before.counted, result.after.counted)
+    again = BeforeAfter(*events, rows, event, fitted, options, counted)
 
     def make(measures: Sequence[Measure]) -> list[Comparison]:
         own = [one for one in measures if one.group == "binned" and one.key not in OWN_BINS]

@@ -8,19 +8,23 @@ from typing import Literal, get_args
 from calibcore.calibrators.base import FittedMap
 from calibcore.counted import mean_loss, weighted
 from calibcore.data import Rows
-from calibcore.evaluation import Comparison, SetResult
+from calibcore.evaluation import (
+    BeforeAfter,
+    Comparison,
+    Comparisons,
+    SetResult,
+    comparison_of,
+)
+from calibcore.events import Event
 from calibcore.inference import Interval, SideRows
 from calibcore.inference.intervals import Z_95
-from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
-from calibcore.results import find, result_class
+from calibcore.results import result_class
 from calibcore.validation import Floats
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
-
-MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
-"""Of a comparison."""
 
 
 # Who wins -----------------------------------------------------------------------------------
@@ -30,8 +34,8 @@ MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
 class Standing:
     """How a calibrator does on one set: an evaluation without its curves."""
 
-    comparisons: tuple[Comparison, ...]
-    """One for each of `MEASURES`."""
+    comparisons: Sequence[Comparison]
+    """One a measure, those of all classes made when first asked for."""
     changed_decisions: int
     n_samples: int
     """Rows whose most probable class is another one, and rows in all."""
@@ -41,15 +45,22 @@ class Standing:
     """As in `calibcore.evaluation.SetResult`."""
 
     @classmethod
-    def of(cls, result: SetResult, fitted: FittedMap | None) -> "Standing":
-        """Keep what a comparison needs."""
+    def of(
+        cls, result: SetResult, rows: Rows, event: Event, fitted: FittedMap | None, options: Options
+    ) -> "Standing":
+        """Keep what a comparison needs: of ``rows``, evaluated so."""
         changed, past = result.changed_decisions, result.past_half
-        rows = tuple(result.compare(measure.key) for measure in MEASURES)
-        return cls(rows, changed, result.n_samples, fitted, past)
+        make = BeforeAfter(result.before.event, result.after.event, rows, event, fitted, options)
+        of_event = [
+            result.compare(one.key)
+            for one in METRICS
+            if isinstance(one, EventMeasure) and not one.compares_pairs
+        ]
+        return cls(Comparisons(make, of_event), changed, result.n_samples, fitted, past)
 
-    def compare(self, measure: Measure) -> Comparison:
-        """Find a measure before and after."""
-        return find({row.measure.key: row for row in self.comparisons}, measure.key, "measure")
+    def compare(self, key: str) -> Comparison:
+        """Find a measure before and after, by its key."""
+        return comparison_of(self.comparisons, key)
 
 
 @result_class
@@ -69,7 +80,7 @@ class Contestant:
 
     def value(self, measure: Measure, evaluated_on: EvaluatedOn) -> float | None:
         """Return a measure after calibration; None where it is not defined."""
-        after = self.on(evaluated_on).compare(measure).after
+        after = self.on(evaluated_on).compare(measure.key).after
         return None if after is None or math.isnan(after) else after
 
 

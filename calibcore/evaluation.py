@@ -2,7 +2,7 @@
 
 import copyreg
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
@@ -78,11 +78,16 @@ class Comparisons(Sequence[Comparison]):
 
     ``make``: given measures of one kind, their comparisons. Those that need the probabilities of
     all classes are made together, so that these are found once and not kept.
+    ``known``: those that were made elsewhere.
     """
 
-    def __init__(self, make: Callable[[Sequence[Measure]], Sequence[Comparison]]) -> None:
+    def __init__(
+        self,
+        make: Callable[[Sequence[Measure]], Sequence[Comparison]],
+        known: Sequence[Comparison] = (),
+    ) -> None:
         self._make = make
-        self._by_key: dict[str, Comparison] = {}
+        self._by_key = {one.measure.key: one for one in known}
 
     def __len__(self) -> int:  # noqa: D105 - as of every sequence
         return len(METRICS)
@@ -102,6 +107,14 @@ class Comparisons(Sequence[Comparison]):
             alike = [wanted] if alone else [one for one in METRICS if _together(one, wanted)]
             self._by_key |= {one.measure.key: one for one in self._make(alike)}
         return self._by_key[wanted.key]
+
+
+def comparison_of(comparisons: Sequence[Comparison], key: str) -> Comparison:
+    """Find a measure's comparison by the measure's key, and make no other."""
+    if isinstance(comparisons, Comparisons):
+        places = {measure.key: place for place, measure in enumerate(METRICS)}
+        return comparisons[find(places, key, "measure")]
+    return find({row.measure.key: row for row in comparisons}, key, "measure")
 
 
 def _together(one: Measure, other: Measure) -> bool:
@@ -230,10 +243,7 @@ class SetResult:
 
     def compare(self, key: str) -> Comparison:
         """Find a measure's comparison by the measure's key."""
-        if isinstance(self.comparisons, Comparisons):
-            places = {measure.key: place for place, measure in enumerate(METRICS)}
-            return self.comparisons[find(places, key, "measure")]
-        return find({row.measure.key: row for row in self.comparisons}, key, "measure")
+        return comparison_of(self.comparisons, key)
 
 
 def sides_of(
@@ -255,10 +265,14 @@ def sides_of(
     tuple of SideRows
         Before and after; the same object where nothing was fitted.
     """
-    before = inference.SideRows(result.before.event, *_table_of(rows, None))
-    if fitted is None:
-        return before, before
-    return before, inference.SideRows(result.after.event, *_table_of(rows, fitted))
+    return _with_classes(rows, result.before.event, result.after.event, fitted)
+
+
+def _with_classes(
+    rows: Rows, before: EventScores, after: EventScores, fitted: FittedMap | None
+) -> tuple[inference.SideRows, inference.SideRows]:
+    was = inference.SideRows(before, *_table_of(rows, None))
+    return was, was if fitted is None else inference.SideRows(after, *_table_of(rows, fitted))
 
 
 def side_of(prepared: PreparedSet, event: Event, fitted: FittedMap | None) -> inference.SideRows:
@@ -294,7 +308,8 @@ def measure_side(
     probabilities but the order of the classes, so what asks for the order alone is as before.
     """
     weights, values = side.event.weights, list[float | None]()
-    counted = tally_of(side.event) if counted is None else counted
+    if counted is None and any(isinstance(measure, EventMeasure) for measure in measures):
+        counted = tally_of(side.event)
     was, labels = before.probabilities, before.labels
     for measure in measures:
         now = side.probabilities
@@ -302,7 +317,7 @@ def measure_side(
             now = was
         if weights is not None and not measure.weighs:
             values.append(None)
-        elif isinstance(measure, EventMeasure):
+        elif isinstance(measure, EventMeasure) and counted is not None:
             values.append(float(measure.compute(counted, options)))
         elif isinstance(measure, ClassMeasure) and was is not None and now is not None:
             if labels is None:
@@ -331,32 +346,34 @@ def evaluate(
             past = past_half(event, rows.probabilities, after.event.scores)
         elif fitted is not None:
             changed = changed_decisions(rows.probabilities, after.probabilities)
-    result = SetResult(before_side, after_side, (), changed, past, commonest)
-    return replace(
-        result, comparisons=Comparisons(BeforeAfter(result, rows, event, fitted, options))
-    )
+    counted = before_side.counted, after_side.counted
+    make = BeforeAfter(prepared.event, after.event, rows, event, fitted, options, counted)
+    return SetResult(before_side, after_side, Comparisons(make), changed, past, commonest)
 
 
 @dataclass(frozen=True, eq=False)
 class BeforeAfter:
     """What measures before and after calibration are made of."""
 
-    result: SetResult
+    before: EventScores
+    after: EventScores
+    """The same object where nothing was fitted."""
     rows: Rows
     event: Event
     fitted: FittedMap | None
     options: Options
+    counted: tuple[Tally | None, Tally | None] = (None, None)
+    """Both counted by score, where that is at hand."""
 
     def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:
         """Measure both; probabilities after calibration are found where a measure is of them."""
-        one, other = self.result.before, self.result.after
-        before, after = inference.SideRows(one.event), inference.SideRows(other.event)
+        before, after = inference.SideRows(self.before), inference.SideRows(self.after)
         if any(isinstance(measure, ClassMeasure) for measure in measures):
-            before, after = sides_of(self.rows, self.result, self.fitted)
+            before, after = _with_classes(self.rows, self.before, self.after, self.fitted)
         how = self.event, self.options
-        was = now = measure_side(measures, before, before, *how, one.counted)
-        if other is not one:
-            now = measure_side(measures, before, after, *how, other.counted)
+        was = now = measure_side(measures, before, before, *how, self.counted[0])
+        if self.after is not self.before:
+            now = measure_side(measures, before, after, *how, self.counted[1])
         return [Comparison(*row) for row in zip(measures, was, now, strict=True)]
 
 

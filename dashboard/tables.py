@@ -96,7 +96,7 @@ def _counted(count: int | None) -> str:
 def _column(contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn) -> list[Cell]:
     values = [one.value(measure, side) for one in contestants]
     texts = [
-        measured(one.on(side).compare(measure), value, one.on(side).n_samples)
+        measured(one.on(side).compare(measure.key), value, one.on(side).n_samples)
         for one, value in zip(contestants, values, strict=True)
     ]
     return ranked_cells(texts, values, measure)

@@ -25,7 +25,7 @@ from calibcore.counted import mean_loss
 from calibcore.data import Rows, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side, evaluate, side_of, sides_of
-from calibcore.events import OneClass, WithinTopR
+from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import EventMeasure, Measure, Options, measure_by_key
@@ -90,8 +90,6 @@ def group_of(scene: Scene, key: str) -> str | None:
 
 
 _CONTESTANTS = "contestants"
-
-_GAP, _RATE = (measure_by_key(key) for key in ("mean_gap", "hit_rate"))
 
 _ROWS_WITH_CURVES = 100_000
 """Up to so many rows the fits of a comparison are kept with their curves, for the other pages."""
@@ -241,8 +239,7 @@ def _contestant(
     def evaluated(side: EvaluatedOn) -> Standing:
         fitted = _fitted_on(scene, result, side)
         event = scene.settings.event
-        prepared = prepare(rows_evaluated(scene, key, side), event)
-        return Standing.of(evaluate(prepared, event, fitted, options), fitted)
+        return _standing(rows_evaluated(scene, key, side), event, fitted, options)
 
     def make() -> Contestant:
         crossed = evaluated("crossed")
@@ -293,9 +290,8 @@ def _fit_contestant(
     whole(0.0)
     test = _on_test(upload, settings, whole)
     folded = fitted_in_folds(upload, settings, part, _fold(upload, settings, dealt))
-    prepared, options = prepare(split.calibration, settings.event), Options(settings.n_bins)
-    crossed = evaluate(prepared, settings.event, folded, options)
-    return Contestant(settings.method, Standing.of(crossed, folded), test)
+    crossed = _standing(split.calibration, settings.event, folded, Options(settings.n_bins))
+    return Contestant(settings.method, crossed, test)
 
 
 def _fold(upload: Upload, settings: Settings, dealt: FoldPlan) -> Folds:
@@ -312,14 +308,19 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
     """Fit on the whole calibration set, evaluate on the test set."""
     split = whole_split(upload, settings)
     n_rows = split.calibration.n_samples + split.test.n_samples
+    event, options = settings.event, Options(settings.n_bins)
     if n_rows <= _ROWS_WITH_CURVES or is_fitted(upload, settings):
         result = run_audit(upload, settings, progress)
-        return Standing.of(result.test, result.of_test)
-    event, fitted = settings.event, fitted_whole(upload, settings, progress)
+        return Standing.of(result.test, split.test, event, result.of_test, options)
+    fitted = fitted_whole(upload, settings, progress)
     if split.fold is not None:
         fitted = fitted_in_folds(upload, settings, progress)
-    evaluated = evaluate(prepare(split.test, event), event, fitted, Options(settings.n_bins))
-    return Standing.of(evaluated, fitted)
+    return _standing(split.test, event, fitted, options)
+
+
+def _standing(rows: Rows, event: Event, fitted: FittedMap | None, options: Options) -> Standing:
+    result = evaluate(prepare(rows, event), event, fitted, options)
+    return Standing.of(result, rows, event, fitted, options)
 
 
 def comparison_closer(
@@ -389,7 +390,7 @@ def advice_of(
 
 def moves_mean(one: Contestant, measure: Measure) -> bool:
     """Return whether a contestant moves the mean score of the event away from what happens."""
-    gap, rate = (one.crossed.compare(of) for of in (_GAP, _RATE))
+    gap, rate = (one.crossed.compare(key) for key in ("mean_gap", "hit_rate"))
     return isinstance(measure, EventMeasure) and moves_mean_away(gap, rate, one.crossed.n_samples)
 
 

@@ -130,7 +130,7 @@ def _values(contestants: Sequence[Contestant], measure: Measure, side: Evaluated
 def _uncalibrated(
     contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn
 ) -> float | None:
-    return contestants[0].on(side).compare(measure).before if contestants else None
+    return contestants[0].on(side).compare(measure.key).before if contestants else None
 
 
 def _error_bars(

@@ -132,12 +132,12 @@ def _figures(one: Contestant) -> str:
     text = f"Brier score {_of(one, 'brier')[1]}"
     if one.key != IROVA_TS:
         return f"Calibration gain {_of(one, 'calibration_gain')[1]}, {text}."
-    row = next(row for row in one.crossed.comparisons if row.measure.key == "accuracy")
+    row = one.crossed.compare("accuracy")
     was, now = (measured(row, value, one.crossed.n_samples) for value in (row.before, row.after))
     return f"{text}, accuracy {was} \u2192 {now}."
 
 
 def _of(one: Contestant, key: str) -> tuple[float, str]:
-    row = next(row for row in one.crossed.comparisons if row.measure.key == key)
+    row = one.crossed.compare(key)
     value = float("inf") if row.after is None else row.after
     return value, measured(row, row.after, one.crossed.n_samples)

@@ -259,7 +259,7 @@ def figures_of(one: Contestant, measure: Measure) -> str:
     Of a loss, also by what share it falls: the post-hoc improvement of CalArena.
     """
     value, before = _value(one, measure, "crossed"), _before(one, measure, "crossed")
-    less, was, now = "", one.crossed.compare(measure).before, one.value(measure, "crossed")
+    less, was, now = "", one.crossed.compare(measure.key).before, one.value(measure, "crossed")
     if measure.unit in {"nats", "squared"} and measure.better == "lower" and was and now:
         share = 1 - now / was
         less = f", {percent(share, one.crossed.n_samples)} less" if share > 0 else ""
@@ -281,8 +281,8 @@ def moves_mean(one: Contestant) -> str:
     Example: "Not advised: Temperature scaling moves the mean score away from the observed frequency
     (11.6% \u2192 11.9%, observed 11.4%)."
     """
-    by_key = {row.measure.key: row for row in one.crossed.comparisons}
-    means = mean_moved(by_key["mean_score"], by_key["hit_rate"], one.crossed.n_samples)
+    score, rate = (one.crossed.compare(key) for key in ("mean_score", "hit_rate"))
+    means = mean_moved(score, rate, one.crossed.n_samples)
     return f"Not advised: {method_name(one.key)} {means}."
 
 
@@ -391,18 +391,18 @@ def on_test(
 
 def _value(one: Contestant, measure: Measure, side: EvaluatedOn) -> str:
     standing = one.on(side)
-    return measured(standing.compare(measure), one.value(measure, side), standing.n_samples)
+    return measured(standing.compare(measure.key), one.value(measure, side), standing.n_samples)
 
 
 def _before(one: Contestant, measure: Measure, side: EvaluatedOn) -> str:
     standing = one.on(side)
-    row = standing.compare(measure)
+    row = standing.compare(measure.key)
     return measured(row, row.before, standing.n_samples)
 
 
 def _gain(one: Contestant, measure: Measure, side: EvaluatedOn) -> float:
     """Return how much better than the uncalibrated value a calibrator is, as both are written."""
-    uncalibrated, n_rows = one.on(side).compare(measure).before, one.on(side).n_samples
+    uncalibrated, n_rows = one.on(side).compare(measure.key).before, one.on(side).n_samples
     if uncalibrated is not None:
         uncalibrated = written(uncalibrated, measure.unit, n_rows)
     before, after = penalty(measure, uncalibrated), _as_written(one, measure, side)

@@ -20,7 +20,7 @@ from calibcore.calibrators import (
     ScoreMap,
 )
 from calibcore.comparison import Contestant, Standing
-from calibcore.metrics import measure_by_key
+from calibcore.metrics import Options, measure_by_key
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import forget
 from dashboard.compute.comparison import moves_mean
@@ -330,11 +330,12 @@ def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:
         for hits in ([400, 900], [200, 800])
     )
     result = audit(Split(fit, there), event=OneClass(1), calibrator=PlattScaling())
-    standing = Standing.of(result.test, result.of_test)
+    standing = Standing.of(result.test, there, OneClass(1), result.of_test, Options())
     one = Contestant("platt", standing, standing)
     assert moves_mean(one, measure_by_key("event_nll"))
     assert not moves_mean(one, measure_by_key("nll"))
-    same = Standing.of(audit(Split(there, there), event=OneClass(1)).test, None)
+    uncalibrated = audit(Split(there, there), event=OneClass(1)).test
+    same = Standing.of(uncalibrated, there, OneClass(1), None, Options())
     assert not moves_mean(Contestant("platt", same, same), measure_by_key("event_nll"))
     # Of two scores Platt scaling keeps each one's frequency: 40% and 90%, 65% on average.
     assert words.moves_mean(one) == (
@@ -355,8 +356,9 @@ def comparison_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
     for key, made in calibrators.items():
         crossed = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made)
         test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
+        both = (crossed.test, crossed.by_fold), (test, None)
         results.append(
-            Contestant(key, Standing.of(crossed.test, crossed.by_fold), Standing.of(test, None))
+            Contestant(key, *(Standing.of(of, rows, TopR(1), by, Options()) for of, by in both))
         )
     return results
 
@@ -434,8 +436,8 @@ def test_the_file_holds_every_digit_and_no_formula() -> None:
     assert len(head) == 1 + 2 * 4
     for one, row in zip(compared, rows, strict=True):
         assert row[0] == method_name(one.key)
-        assert float(row[1]) == one.crossed.compare(measures[0]).after
-        assert float(row[4]) == one.test.compare(measures[1]).after
+        assert float(row[1]) == one.crossed.compare(measures[0].key).after
+        assert float(row[4]) == one.test.compare(measures[1].key).after
         assert row[5:] == ["", "", "0", "0"]
     # A number below 0 stays a number.
     assert any(row[3].startswith("-") for row in rows)

@@ -28,7 +28,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
-from calibcore.metrics import METRICS, measure_by_key
+from calibcore.metrics import METRICS, Options, measure_by_key
 from calibcore.splits import Folds, Split, deal_folds
 from tests.core.draws import overconfident
 
@@ -234,7 +234,10 @@ def contest(split: Split[LogitSet]) -> list[Contestant]:
     for key, calibrator in CALIBRATORS.items():
         by_fold = crossed(split.calibration, fold, calibrator)
         plain = audit(split, event=TopR(1), calibrator=calibrator)
-        standings = Standing.of(by_fold.test, by_fold.by_fold), Standing.of(plain.test, None)
+        standings = (
+            Standing.of(by_fold.test, split.calibration, TopR(1), by_fold.by_fold, Options()),
+            Standing.of(plain.test, split.test, TopR(1), plain.of_test, Options()),
+        )
         results.append(Contestant(key, *standings))
     return results
 
@@ -252,7 +255,7 @@ def test_the_winner_is_the_best_by_cross_fitting(contestants: list[Contestant], 
     assert result is not None
 
     def far(standing: Standing) -> float:
-        value = standing.compare(measure).after
+        value = standing.compare(measure.key).after
         if value is None:
             return math.inf
         return {"auroc": -value, "calibration_slope": abs(value - 1)}.get(key, value)

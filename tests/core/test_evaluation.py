@@ -30,7 +30,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.metrics import METRICS, ClassMeasure
+from calibcore.metrics import METRICS, ClassMeasure, Options
 from calibcore.probabilities import softmax
 from calibcore.splits import Split
 from calibcore.weights import SampleWeight
@@ -337,9 +337,8 @@ def test_only_who_asks_for_them_waits_for_pairs_of_rows(
         assert None not in [evaluated.compare(key).after for key in asked]
         with pytest.raises(AssertionError):
             evaluated.compare("skce")
-    assert [
-        row.measure.key for row in Standing.of(result.test, result.of_test).comparisons
-    ] == asked
+    standing = Standing.of(result.test, split.test, TopR(1), result.of_test, Options())
+    assert [standing.compare(key) for key in asked] == [result.test.compare(key) for key in asked]
 
 
 @each_event

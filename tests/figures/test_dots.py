@@ -15,12 +15,12 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.comparison import MEASURES, Contestant, Standing, pick, ranked
+from calibcore.comparison import Contestant, Standing, pick, ranked
 from calibcore.data import LogitSet
 from calibcore.evaluation import Comparison
 from calibcore.events import TopR
 from calibcore.inference import Interval
-from calibcore.metrics import measure_by_key
+from calibcore.metrics import METRICS, Options, measure_by_key
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.comparison import CROSSED, TEST, _axis, dot_plot
@@ -62,7 +62,10 @@ def contestants() -> list[Contestant]:
             Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
         )
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.test, crossed.by_fold), Standing.of(plain.test, None)
+        standings = (
+            Standing.of(crossed.test, split.calibration, TopR(1), crossed.by_fold, Options()),
+            Standing.of(plain.test, split.test, TopR(1), plain.of_test, Options()),
+        )
         results.append(Contestant(key, *standings))
     return results
 
@@ -82,8 +85,8 @@ def test_the_dots_are_the_values(contestants: list[Contestant], key: str, keep: 
     figure = figure_of(contest, key)
     keep(f"dots_{key}", figure)
     crossed, test = trace(figure, CROSSED), trace(figure, TEST)
-    assert list(crossed.x) == [one.crossed.compare(measure).after for one in contest]
-    assert list(test.x) == [one.test.compare(measure).after for one in contest]
+    assert list(crossed.x) == [one.crossed.compare(measure.key).after for one in contest]
+    assert list(test.x) == [one.test.compare(measure.key).after for one in contest]
     # Each mark keeps to its row, the dot above the diamond.
     for row, (above, below) in enumerate(zip(crossed.y, test.y, strict=True)):
         assert row - 0.5 < above < row < below < row + 0.5
@@ -98,7 +101,7 @@ def test_lines_stand_at_the_uncalibrated_values(contestants: list[Contestant]) -
     nothing = contestants[0]
     for name, standing in ((CROSSED, nothing.crossed), (TEST, nothing.test)):
         line = trace(figure, f"uncalibrated, {name}")
-        assert list(line.x) == [standing.compare(measure).before] * 2
+        assert list(line.x) == [standing.compare(measure.key).before] * 2
     dashes = [trace(figure, f"uncalibrated, {name}").line.dash for name in (CROSSED, TEST)]
     assert dashes == ["solid", "dash"]
 
@@ -113,11 +116,11 @@ def test_error_bars_are_counted_from_the_line(contestants: list[Contestant]) -> 
     }
     figure = dot_plot(contestants, names, measure, LIGHT, changes)  # type: ignore[arg-type]
     crossed, test = (trace(figure, f"95% CI, {name}") for name in (CROSSED, TEST))
-    start = contestants[0].crossed.compare(measure).before
+    start = contestants[0].crossed.compare(measure.key).before
     assert start is not None
     assert list(crossed.x[:2]) == [start - 0.3, start - 0.1]
     assert crossed.y[0] == trace(figure, CROSSED).y[1]
-    start = contestants[0].test.compare(measure).before
+    start = contestants[0].test.compare(measure.key).before
     assert start is not None
     assert list(test.x[:2]) == [start - 0.2, start + 0.1]
     assert len(test.x) == 3
@@ -204,7 +207,7 @@ def test_names_cannot_be_markup(contestants: list[Contestant]) -> None:
 
 
 def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Contestant]) -> None:
-    for measure in MEASURES:
+    for measure in METRICS:
         result = pick(contestants, measure)
         caption = words.dots_caption(measure, contestants, ranks=result is not None, intervals=True)
         assert caption.endswith("Error bars: 95% CI of the change.")

@@ -319,8 +319,8 @@ def _show_diagrams(scene: Scene, shown: _View) -> None:
     sides = comparison_sides(scene, among, shown.dealt, where)
     panels = []
     for one, side in zip(among, sides, strict=True):
-        by_key = {row.measure.key: row for row in one.on(where).comparisons}
-        line = panel_line(by_key.__getitem__, one.on(where).n_samples)
+        standing = one.on(where)
+        line = panel_line(standing.compare, standing.n_samples)
         panels.append(Panel(method_name(one.key), line, side))
     show_panels(scene, panels, diagram, key="calibrators diagram")
     st.markdown(f":small[{words.diagrams_note(where)}]")
@@ -344,7 +344,7 @@ def _changes_table(shown: _View, findings: Findings) -> Table:
 
 def _change(shown: _View, one: Contestant, finding: Finding, side: EvaluatedOn) -> Cell:
     standing = one.on(side)
-    row = standing.compare(shown.measure)
+    row = standing.compare(shown.measure.key)
     change, interval, sign, kind = words.change_words(finding, row, standing.n_samples)
     return Cell(change, below=(Cell(f"{interval} "), Cell(sign, kind=kind)))
 
