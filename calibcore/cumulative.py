@@ -295,7 +295,8 @@ def brownian_range_tail(x: float) -> float:
     """
     if x < 0.4:
         return 1.0
-    terms = (-((-1) ** k) * k * math.erfc(k * x / math.sqrt(2)) / 2 for k in range(1, 30))
+    n_terms = min(int(math.sqrt(1 + 120 / x**2)) + 1, 29)  # those that follow are below 1e-26 of it
+    terms = (-((-1) ** k) * k * math.erfc(k * x / math.sqrt(2)) / 2 for k in range(1, n_terms + 1))
     return min(8 * math.fsum(terms), 1.0)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 
-def first_and_long(cases: Iterable[Any]) -> list[Any]:
-    """Mark all cases but the first as long; a case of several parameters is a tuple."""
-    first, *others = cases
+def first_and_long(cases: Iterable[Any], first: int = 1) -> list[Any]:
+    """Mark all cases but the first ones as long; a case of several parameters is a tuple."""
+    every = list(cases)
     return [
-        first,
+        *every[:first],
         *(
             pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.long)
-            for one in others
+            for one in every[first:]
         ),
     ]

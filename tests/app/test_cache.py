@@ -22,6 +22,7 @@ from dashboard.compute.cache import forget, is_known, leave, once, once_going_on
 from dashboard.compute.memory import bytes_of, sizes_of, sweep
 from dashboard.readers import read
 from tests.app.pages import open_page
+from tests.marks import first_and_long
 
 
 @dataclass
@@ -234,7 +235,7 @@ def test_nothing_is_begun_for_a_visitor_who_has_left(monkeypatch: pytest.MonkeyP
     assert not is_known("numbers", "not at hand")
 
 
-@pytest.mark.parametrize("path", ["overview", "ks"])
+@pytest.mark.parametrize("path", first_and_long(["overview", "ks"]))
 def test_an_open_page_holds_no_result_that_is_no_longer_kept(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

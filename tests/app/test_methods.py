@@ -11,13 +11,16 @@ from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.methods import method_name
 from dashboard.texts.verdict import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
+from tests.marks import first_and_long
 
 SAMPLE = "three_garments"
 HUNDRED = "city_country_100"
 
 
 @pytest.mark.parametrize(
-    "method", [one for one in CATALOGUE if not one.knows_groups], ids=lambda method: method.key
+    "method",
+    first_and_long((one for one in CATALOGUE if not one.knows_groups), 6),
+    ids=lambda method: method.key,
 )
 def test_every_method_opens_and_is_explained(method: Method) -> None:
     page = open_page(sample=SAMPLE, method=method.key)

@@ -235,6 +235,7 @@ def test_the_report_says_what_was_corrected(data: bytes, tmp_path: Path) -> None
     assert "known_group" not in text
 
 
+@pytest.mark.long
 def test_an_audit_in_python_is_reported_with_the_names_of_its_columns(
     rows: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -21,8 +21,8 @@ quiet => {
   const graphs = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
   const drawn = graphs.every(graph => graph.querySelector('.main-svg'));
   const waiting = '[data-testid="stSkeleton"], [data-testid="stSpinner"], [role="progressbar"]';
-  if (!drawn || !main.innerText.trim() || main.querySelector(waiting)) { return false; }
-  const seen = main.innerText + main.querySelectorAll('*').length + location.href;
+  if (!drawn || !main.textContent.trim() || main.querySelector(waiting)) { return false; }
+  const seen = main.textContent + main.querySelectorAll('*').length + location.href;
   const now = performance.now();
   if (window.__seen !== seen) { window.__seen = seen; window.__since = now; }
   return now - Math.max(window.__since, window.__heard || 0) >= quiet;
@@ -70,7 +70,7 @@ def click(target: Locator) -> None:
 
 def settle(page: Page, *, quiet_ms: int = QUIET_MS, timeout_ms: int = 120_000) -> None:
     """Wait until nothing on the page moves any more."""
-    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=timeout_ms)
+    page.wait_for_function(_AT_REST, arg=quiet_ms, polling=100, timeout=timeout_ms)
 
 
 def begin_long_work(page: Page, name: str | re.Pattern[str]) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Sequence
 from http.client import HTTPConnection
 
 import numpy as np
@@ -85,7 +86,12 @@ def hovered(page: Page, plot: Locator, point: Locator) -> str:
     return text_of(label)
 
 
-def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
+@pytest.mark.parametrize(
+    "pages", first_and_long([[*PAGES[:3]], [*PAGES[3:]]]), ids=["first", "others"]
+)
+def test_text_of_a_file_is_text_on_every_page(
+    open_page: OpenPage, pages: Sequence[tuple[str, str, object]]
+) -> None:
     page = open_page(f"?data=file&event=class&resamples=0&subgroups_by={COLUMN}")
     heard: list[str] = []
 
@@ -107,7 +113,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
     preview = page.locator("[class*=st-key-role_table]")
     for name in (*NAMES, COLUMN):
         expect(preview).to_contain_text(name)
-    for title, path, _ in PAGES:
+    for title, path, _ in pages:
         link = page.get_by_role("link", name=title, exact=True).first
         link.click()
         expect(link).to_have_attribute("aria-current", "page")

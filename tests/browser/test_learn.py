@@ -230,6 +230,7 @@ def check_play_in_line(page: Page, name: str) -> None:
         assert play[side] == pytest.approx(other[side], abs=0.6)
 
 
+@pytest.mark.long
 def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=ks&answers=shown")
     settle(page)
@@ -400,6 +401,7 @@ def test_no_way_between_the_pages_that_teach_looks_like_the_page_itself(
     assert len({tuple(look) for look in looks}) == 1
 
 
+@pytest.mark.long
 def test_lessons_have_the_whole_width_and_light_learn_in_the_bar_above(open_page: OpenPage) -> None:
     def ground() -> str:
         link = page.get_by_role("link", name="Learn", exact=True).first

@@ -241,7 +241,8 @@ _TOPS = """
 """
 
 
-@pytest.mark.parametrize("path", first_and_long(["", "subgroups", "models"]))
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["", "subgroups", "models"])
 def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) -> None:
     name = "fashion_cnn_focal" if path == "models" else "three_garments"
     page = open_page(address_of(name, path))

@@ -1,6 +1,7 @@
 """Files with the scores of every class, a column each, are counted by the score of one event."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +154,10 @@ def applied(file: CalibratorFile, rows: LogitSet) -> np.ndarray:
     return np.asarray(shares[:, [file.class_names.index(name) for name in NAMES]])
 
 
-@pytest.mark.parametrize("key", ["temperature", "vector", "dirichlet.penalty=l2"])
-@pytest.mark.parametrize("processes", first_and_long(["2", "1"]))
+@pytest.mark.parametrize(
+    ("key", "processes"),
+    first_and_long(product(["dirichlet.penalty=l2", "temperature", "vector"], ["2", "1"])),
+)
 def test_a_smooth_map_is_fitted_by_passes_over_the_files(
     logs: Path, rows: LogitSet, tmp_path: Path, key: str, processes: str
 ) -> None:

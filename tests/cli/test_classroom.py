@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.server import running_dashboard
-from tests.marks import first_and_long
 
 COMMAND = [sys.executable, "-c", "from dashboard.cli.main import main; main()", "class"]
 
@@ -23,7 +22,8 @@ def measured(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *options], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("where", first_and_long([[], ["--laboratory"]]), ids=str)
+@pytest.mark.long
+@pytest.mark.parametrize("where", [[], ["--laboratory"]], ids=str)
 def test_students_move_their_controls_and_are_answered(address: str, where: list[str]) -> None:
     options = ["--students", "3", "--seconds", "1", "--pause", "0.3"]
     done = measured(address, *options, *where)

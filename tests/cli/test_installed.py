@@ -133,6 +133,7 @@ def test_every_example_of_the_help_runs(
     assert all(f"fractile {name} " in text for name in COMMANDS)
 
 
+@pytest.mark.long
 def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_path: Path) -> None:
     for seed, (name, shift) in enumerate({"audited": 0.0, "like": 0.0, "drifted": -0.8}.items()):
         rng = np.random.default_rng(seed)

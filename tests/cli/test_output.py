@@ -15,6 +15,7 @@ from rich.console import Console
 from dashboard.cli import terminal
 from dashboard.cli.main import main
 from dashboard.cli.output import are_one_file, table_of, write_file
+from tests.marks import first_and_long
 from tests.readers.files import headed
 
 COMMAND = "from dashboard.cli.main import main; main()"
@@ -54,11 +55,13 @@ def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str) -> None:
 
 @pytest.mark.parametrize(
     ("shell", "code", "text"),
-    [
-        (">/dev/full", 2, "Error: No space left on device"),
-        ("| true", 141, ""),
-        (">&-", 0, ""),
-    ],
+    first_and_long(
+        [
+            (">/dev/full", 2, "Error: No space left on device"),
+            ("| true", 141, ""),
+            (">&-", 0, ""),
+        ]
+    ),
 )
 def test_output_that_nobody_takes_has_codes_of_its_own(
     rows: str, shell: str, code: int, text: str

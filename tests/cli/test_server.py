@@ -41,6 +41,7 @@ from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.server import running_dashboard
+from tests.marks import first_and_long
 
 
 @pytest.fixture(scope="module")
@@ -352,7 +353,9 @@ def test_a_variable_of_no_use_is_said_before_the_server_starts(
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [(None, "No such file"), ("[Auth]\na = 1", "no [auth]"), ("[auth", "Expected ']'")],
+    first_and_long(
+        [(None, "No such file"), ("[Auth]\na = 1", "no [auth]"), ("[auth", "Expected ']'")]
+    ),
 )
 def test_no_server_starts_whose_sign_in_is_not_there(
     text: str | None, sentence: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

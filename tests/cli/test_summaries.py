@@ -19,6 +19,7 @@ from dashboard import counting
 from dashboard.summary_file import parse_summary, write_summary
 from dashboard.texts.numbers import percent
 from tests.cli.conftest import run
+from tests.marks import first_and_long
 from tests.readers.files import parquet
 
 N = 6000
@@ -402,6 +403,7 @@ def test_check_names_the_subgroup_of_summaries_that_changed(tmp_path: Path) -> N
     assert (same.exit_code, "Subgroups: no change" in same.stdout) == (0, True)
 
 
+@pytest.mark.long
 def test_a_report_of_a_summary_needs_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,7 +484,7 @@ def test_damaged_groups_are_refused(facts: dict[str, object], text: str) -> None
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize("method", ["none", "platt"])
+@pytest.mark.parametrize("method", first_and_long(["none", "platt"]))
 def test_as_many_rows_as_can_be_counted_are_reported(tmp_path: Path, method: str) -> None:
     parts: dict[tuple[str, ...], Summary] = {
         ("a",): Summary.of_counts([0.2, 0.5, 0.7], [2**51] * 3, [2**49, 2**50, 2**51]),

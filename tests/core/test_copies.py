@@ -17,6 +17,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.drift import compare_batches
 from calibcore.metrics import METRICS
 from tests.core.draws import overconfident
+from tests.marks import first_and_long
 
 WAYS = {
     "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 - own
@@ -80,7 +81,7 @@ if len(sys.argv) > 1:
 """
 
 
-@pytest.mark.parametrize("imported", [[], ["first"]])
+@pytest.mark.parametrize("imported", first_and_long([[], ["first"]]))
 def test_a_user_s_own_dashboard_breaks_nothing(tmp_path: Path, imported: list[str]) -> None:
     (tmp_path / "dashboard.py").write_text("MINE = 1\n", encoding="utf-8")
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

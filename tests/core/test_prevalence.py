@@ -135,6 +135,7 @@ def test_outcomes_are_drawn_among_the_rows() -> None:
     assert gaps.std() == pytest.approx(np.std(fresh), rel=0.12)
 
 
+@pytest.mark.long
 def test_tests_hold_their_size_and_have_power() -> None:
     rejected, result = 0, 0
     for seed in range(60):

@@ -223,7 +223,7 @@ def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) 
     assert texts["Groups of ward"] == "(blank), a, b"
 
 
-@pytest.mark.parametrize("of_split", [False, True])
+@pytest.mark.parametrize("of_split", first_and_long([False, True]))
 def test_the_report_says_what_was_asked_and_its_command_finds_it_again(
     of_split: bool,  # noqa: FBT001 - a parameter of the test
     tmp_path: Path,

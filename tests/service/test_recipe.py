@@ -90,6 +90,7 @@ def test_nginx_serves_the_pages_by_tls_with_every_header(tmp_path: Path, base: s
             assert place.getresponse().status == 413
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_an_upload_passes_nginx_without_a_file(browser: Browser, tmp_path: Path) -> None:
     rows = "\n".join(f"{k % 1000 / 1000:.3f},{k % 3 == 0:d},{k:012d}" for k in range(60_000))

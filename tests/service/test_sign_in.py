@@ -85,6 +85,7 @@ def author(page: Page) -> Locator:
     return page.get_by_label(words.FIELDS["author"][0])
 
 
+@pytest.mark.long
 def test_each_user_signs_in_and_is_the_author_of_their_report(
     browser: Browser, signed: str
 ) -> None:

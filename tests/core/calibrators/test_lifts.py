@@ -22,6 +22,7 @@ from calibcore.probabilities import softmax
 from calibcore.weights import SampleWeight
 from tests import reference
 from tests import reference_ensembles as slow
+from tests.marks import first_and_long
 from tests.strategies import Floats, LogitCase, overconfident, seeded_logit_sets
 
 LINES = IsotonicCalibration(interpolate=True)
@@ -295,13 +296,15 @@ def test_wrong_options_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "calibrator",
-    [
-        PooledClasses(IsotonicCalibration()),
-        OneVsRest(IsotonicCalibration()),
-        Chain(TemperatureScaling(), PooledClasses(IsotonicCalibration())),
-        Chain(TemperatureScaling(), OneVsRest(IsotonicCalibration())),
-        Chain(TemperatureScaling(), TemperatureScaling()),
-    ],
+    first_and_long(
+        [
+            Chain(TemperatureScaling(), OneVsRest(IsotonicCalibration())),
+            PooledClasses(IsotonicCalibration()),
+            OneVsRest(IsotonicCalibration()),
+            Chain(TemperatureScaling(), PooledClasses(IsotonicCalibration())),
+            Chain(TemperatureScaling(), TemperatureScaling()),
+        ]
+    ),
     ids=str,
 )
 def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:

@@ -22,6 +22,7 @@ from calibcore.metrics import measure_by_key
 from calibcore.tally import tally
 from calibcore.validation import Floats
 from tests.core.inference.uncertainty import finding_of, plan_of, uncertainty_of
+from tests.marks import first_and_long
 from tests.strategies import seeded_events
 
 
@@ -299,7 +300,7 @@ def few_events(rng: np.random.Generator, kind: str) -> EventScores:
     return with_design(EventScores(scores, hits), sample_weight=weights)
 
 
-@pytest.mark.parametrize("kind", ["equal", "gamma", "misses drawn", "clusters"])
+@pytest.mark.parametrize("kind", first_and_long(["equal", "gamma", "misses drawn", "clusters"]))
 def test_calibrated_rows_with_few_hits_are_seldom_beyond_their_limits(kind: str) -> None:
     keys = ("ks_error", "ece_equal_mass", "mean_gap", "calibration_slope", "auroc")
     plan = plan_of(*keys, n_resamples=100)

@@ -61,6 +61,7 @@ from tests.core.inference.uncertainty import (
     plan_of,
     uncertainty_of,
 )
+from tests.marks import first_and_long
 from tests.strategies import EventCase, event_data
 
 TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
@@ -312,7 +313,7 @@ def test_the_seed_decides_everything() -> None:
     assert infer(before, after, plan) != infer(before, after, replace(plan, seed=4))
 
 
-@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("n_classes", first_and_long([5, 2]))
 def test_what_is_found_of_a_measure_does_not_depend_on_the_others(n_classes: int) -> None:
     before, after = draw_side(np.random.default_rng(13), 60, 1.5, n_classes)
     every = infer(before, after, Plan(n_resamples=20))
