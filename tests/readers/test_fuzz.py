@@ -22,7 +22,7 @@ from dashboard.readers.records import Body
 from dashboard.readers.refusal import UnforeseenError
 
 ROOT = Path(__file__).parents[2]
-EACH = 50
+EACH = 100
 _OPERATIONS = (
     b"(", b")", b"]", b"}", b"t", b"l", b"d", b"a", b"e", b"s", b"u", b"R", b"b", b"N", b"\x85",
     b"\x86", b"\x87", b"\x94", b"h\x00", b"h\x01", b"q\x00", b"q\x01", b"K\x00", b"K\x01", b"I01\n",
