@@ -192,7 +192,7 @@ def weighted(event: EventScores) -> tuple[EventScores, RowWeights | None]:
     return event, event.weights
 
 
-def dealt(
+def deal_cells(
     rows: CountedScores, *, n_folds: int, seed: int
 ) -> tuple[CountedScores, NDArray[np.intp]]:
     """Deal rows to folds at random, by outcome; return them in new cells, and the fold of each.
@@ -201,7 +201,8 @@ def dealt(
 
     Examples
     --------
-    >>> rows, fold = dealt(counted_scores(tally([0.5] * 6, [0, 0, 1, 1, 1, 1])), n_folds=2, seed=0)
+    >>> rows = counted_scores(tally([0.5] * 6, [0, 0, 1, 1, 1, 1]))
+    >>> rows, fold = deal_cells(rows, n_folds=2, seed=0)
     >>> rows.times.values.tolist(), fold.tolist()
     ([1.0, 1.0, 2.0, 2.0], [0, 1, 0, 1])
     """
@@ -220,15 +221,15 @@ def dealt(
         parts[own] = np.bincount(places, minlength=own.size * n_folds).reshape(-1, n_folds)
         first += n_own
     cell, fold = np.nonzero(parts)
-    dealt = CountedScores(rows.cells.rows(cell), parts[cell, fold].astype(np.float64), rows.counted)
-    return dealt, fold
+    each = parts[cell, fold].astype(np.float64)
+    return CountedScores(rows.cells.rows(cell), each, rows.counted), fold
 
 
-def undealt(rows: CountedScores) -> CountedScores:
-    """Return rows in the cells that they had before `dealt` cut these up.
+def rejoin_cells(rows: CountedScores) -> CountedScores:
+    """Return rows in the cells that they had before `deal_cells` cut these up.
 
     >>> rows = counted_scores(tally([0.5] * 6, [0, 0, 1, 1, 1, 1]))
-    >>> undealt(dealt(rows, n_folds=2, seed=0)[0]).times.values.tolist()
+    >>> rejoin_cells(deal_cells(rows, n_folds=2, seed=0)[0]).times.values.tolist()
     [2.0, 4.0]
     """
     cells = rows.cells

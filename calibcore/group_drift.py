@@ -116,7 +116,7 @@ def _of_grouping(
         if min(n_old, n_new) < LEAST_ROWS:
             continue
         gaps = [_gap(one) for one in (old, fresh)]
-        changes = _dealt(old, fresh, n_draws, rng)
+        changes = _changes_by_chance(old, fresh, n_draws, rng)
         spread = max(float(changes.std()), 1e-12)
         far = max(abs(gaps[1] - gaps[0]) - least, 0.0) / spread
         largest = np.maximum(largest, np.abs(changes) / spread)
@@ -136,10 +136,12 @@ def _gap(event: EventScores) -> float:
     return row_mean(rows.scores - rows.hits, weights)
 
 
-def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator) -> Floats:
+def _changes_by_chance(
+    old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator
+) -> Floats:
     """Return by how much the mean gap changes where rows are dealt at random; shape (n_draws,)."""
     if any(one.weights is not None or one.clusters is not None for one in (old, new)):
-        return _dealt_units(old, new, n_draws, rng)
+        return _changes_by_units(old, new, n_draws, rng)
     values, counts = [], []
     for kind in (0, 1):
         scores, times = (
@@ -156,11 +158,11 @@ def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Gene
     value, count = np.concatenate(values), np.concatenate(counts)
     n_old, n_new = old.n_samples, new.n_samples
     fewer = 1 + (n_old + n_new) // _MOST_URN
-    dealt = np.rint(count / fewer).astype(np.int64)
-    n_dealt = round(dealt.sum() * n_new / (n_old + n_new))
-    drawn = rng.multivariate_hypergeometric(dealt, n_dealt, n_draws, method="marginals")
+    n_rows = np.rint(count / fewer).astype(np.int64)
+    n_dealt = round(n_rows.sum() * n_new / (n_old + n_new))
+    drawn = rng.multivariate_hypergeometric(n_rows, n_dealt, n_draws, method="marginals")
     sums = drawn @ value
-    changes = sums / n_dealt - (dealt @ value - sums) / (dealt.sum() - n_dealt)
+    changes = sums / n_dealt - (n_rows @ value - sums) / (n_rows.sum() - n_dealt)
     return np.asarray(changes / np.sqrt(fewer))
 
 
@@ -172,7 +174,7 @@ def _of_kind(event: EventScores, kind: int) -> tuple[Floats, Floats]:
     return rows.scores[chosen], times[chosen]
 
 
-def _dealt_units(
+def _changes_by_units(
     old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator
 ) -> Floats:
     """Return by how much the mean gap changes where units, clusters or rows, are dealt at random.

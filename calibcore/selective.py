@@ -90,11 +90,11 @@ def out_of_fold_accuracy(event: EventScores, wanted: float, fold: Folds) -> OutO
     """
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
-    dealt = checked_folds(fold, event.n_samples)
-    refuse_cut_clusters(dealt, event)
+    folds = checked_folds(fold, event.n_samples)
+    refuse_cut_clusters(folds, event)
     above = np.zeros(event.n_samples, dtype=np.bool_)
-    for number in range(int(dealt.max()) + 1):
-        mine = dealt == number
+    for number in range(int(folds.max()) + 1):
+        mine = folds == number
         seen = risk_coverage(event.rows(~mine))
         place = seen.lowest_for(wanted)
         if place is not None:

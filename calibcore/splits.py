@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.counted import CountedScores, dealt
+from calibcore.counted import CountedScores, deal_cells
 from calibcore.data import LogitSet, Rows, SomeRows
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
@@ -185,7 +185,7 @@ def usual_split(rows: Rows, *, seed: int = 0) -> AnySplit:
     Counted rows are dealt within their cells. Raises `CalibrationInputError` for one row.
     """
     if isinstance(rows, CountedScores):
-        cells, fold = dealt(rows, n_folds=min(N_FOLDS, rows.n_samples), seed=seed)
+        cells, fold = deal_cells(rows, n_folds=min(N_FOLDS, rows.n_samples), seed=seed)
         return Split(cells, cells, fold=fold)
     return Split(rows, rows, fold=usual_folds(rows, seed=seed))
 

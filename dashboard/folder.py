@@ -15,7 +15,7 @@ from dashboard.summary_file import TAIL, rows_in_tail
 SUMMARIES = "FRACTILE_SUMMARIES"
 """Environment variable with the folder, which `fractile serve --summaries` sets; none without."""
 
-MOST_FILES = 1_000
+MOST_SUMMARIES = 1_000
 """Files that are listed: the last by name, as of days."""
 
 _ENDING = ".parquet"
@@ -53,7 +53,7 @@ def listed(folder: Path) -> tuple[FolderEntry, ...]:
         names = sorted(one.name for one in folder.iterdir() if _is_named(one.name))
     except OSError as error:
         raise FileError("folder", error.strerror or "no folder", "one to read") from error
-    files = (_listed(folder, name) for name in names[-MOST_FILES:])
+    files = (_listed(folder, name) for name in names[-MOST_SUMMARIES:])
     return tuple(one for one in files if one is not None)
 
 
@@ -125,14 +125,14 @@ def _state(folder: Path, name: str) -> State:
     return about.st_ino, about.st_size, about.st_mtime_ns
 
 
-@lru_cache(maxsize=4 * MOST_FILES)
+@lru_cache(maxsize=4 * MOST_SUMMARIES)
 def _rows(folder: Path, name: str, state: State) -> int | None:
     with os.fdopen(_open(folder, name), "rb") as file:
         file.seek(max(state[1] - TAIL, 0))
         return rows_in_tail(file.read(TAIL))
 
 
-@lru_cache(maxsize=4 * MOST_FILES)
+@lru_cache(maxsize=4 * MOST_SUMMARIES)
 def _digest(folder: Path, name: str, _: State) -> str:
     return hashlib.sha256(_bytes(folder, name)).hexdigest()
 

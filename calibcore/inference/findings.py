@@ -1,4 +1,4 @@
-"""What to look into, and how closely."""
+"""What was found of a measure, with its uncertainty; and what to look into, and how closely."""
 
 import math
 from dataclasses import dataclass, field, replace

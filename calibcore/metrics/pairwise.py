@@ -325,7 +325,7 @@ def _checked(
         raise CalibrationInputError("width", repr(width), "a number above 0")
     if len(table) < 2:
         return KernelTest(math.nan, math.nan, math.nan, math.nan, width or 1.0)
-    order = _dealt(table, true)
+    order = _random_order(table, true)
     near = _median_distance(table[order[:_SOME_ROWS]]) if width is None else width
     total, variance, pairs = 0.0, 0.0, 0.0
     for rows in _blocks(order, table.shape[1]):
@@ -343,7 +343,7 @@ def _checked(
     return kernel_test(total / pairs, deviation, max(alone, 0.0) / pairs, near)
 
 
-def _dealt(table: Floats, true: Labels) -> NDArray[np.intp]:
+def _random_order(table: Floats, true: Labels) -> NDArray[np.intp]:
     """Return the rows in a random order that depends on what is in them, not on where they are.
 
     The seed is made from all of them: with one seed for all data, rows would be dealt by the rank

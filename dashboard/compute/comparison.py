@@ -106,7 +106,7 @@ _FITS_SHARE = 0.9
 _FEW_CLASSES = 10
 """For which a method's cost is taken where only the scores of an event are known."""
 
-Report = Callable[[float, str, int], None]
+Tell = Callable[[float, str, int], None]
 """Told the share that is done, the method at work and its fold, from 1; 0 for all rows."""
 
 
@@ -149,64 +149,64 @@ def seconds_of(scene: Scene, key: str) -> float | None:
     return fit_seconds(scene.upload, replace(settings_of(scene, key), only=None))
 
 
-def estimate_comparison(scene: Scene, keys: Sequence[str], dealt: FoldPlan) -> float:
+def estimate_comparison(scene: Scene, keys: Sequence[str], fold_plan: FoldPlan) -> float:
     """Estimate how many seconds the methods take that have not been tried."""
     n_classes = len(scene.class_names or ()) or _FEW_CLASSES
     n_fit, n_test = scene.split.calibration.n_samples, scene.split.test.n_samples
-    n_folds = max(min(dealt.n_folds, n_fit), 1)
+    n_folds = max(min(fold_plan.n_folds, n_fit), 1)
     per_row, per_class = _EVALUATING
     evaluating = (per_row + per_class * n_classes) * (2 * n_fit + n_test) * seconds_per_logit()
     total = fits = 0.0
     for key in keys:
         settings = settings_of(scene, key)
-        if _is_fitted(scene, key, dealt):
+        if _is_fitted(scene, key, fold_plan):
             continue
         total += evaluating
         if key != NO_METHOD:
             cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
             if not is_fitted(scene.upload, settings):
                 fits += cost.seconds(n_fit, n_classes, speed)
-            if not _has_fits(scene, key, dealt):
+            if not _has_fits(scene, key, fold_plan):
                 fits += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
     return total + side_by_side_seconds(fits, scene.split.calibration)
 
 
 def run_comparison(
-    scene: Scene, keys: Sequence[str], dealt: FoldPlan, report: Report, *, go: bool
+    scene: Scene, keys: Sequence[str], fold_plan: FoldPlan, report: Tell, *, go: bool
 ) -> ComparisonResults:
     """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
     ``scene``: the data and what is chosen: the method chosen there takes part with its options, the
-    others with their defaults. ``keys``: the methods. ``dealt``: the folds. ``report``: see
-    `Report`; whatever it raises ends the comparison, and what was finished is kept. ``go``: whether
-    those that have not been tried are; otherwise they are listed as missing.
+    others with their defaults. ``keys``: the methods. ``fold_plan``: how folds are dealt.
+    ``report``: see `Tell`; whatever it raises ends the comparison, and what was finished is kept.
+    ``go``: whether those that have not been tried are; otherwise they are listed as missing.
     """
     fitted, refused, missing = [], [], []
-    ahead, ends = _fit_together(scene, keys, dealt, report) if go else (0.0, 0)
+    ahead, ends = _fit_together(scene, keys, fold_plan, report) if go else (0.0, 0)
     for number, key in enumerate(keys):
 
         def tell(share: float, fold: int, number: int = number, key: str = key) -> None:
             report(ahead + (1 - ahead) * (number + share) / len(keys), key, fold)
 
-        if not go and not _is_ready(scene, key, dealt):
+        if not go and not _is_ready(scene, key, fold_plan):
             missing.append(key)
             continue
         try:
-            fitted.append(_contestant(scene, key, dealt, tell))
+            fitted.append(_contestant(scene, key, fold_plan, tell))
         except CalibrationInputError as error:
             refused.append((key, str(error)))
     return ComparisonResults(tuple(fitted), tuple(refused), tuple(missing), ends)
 
 
 def _fit_together(
-    scene: Scene, keys: Sequence[str], dealt: FoldPlan, report: Report
+    scene: Scene, keys: Sequence[str], fold_plan: FoldPlan, report: Tell
 ) -> tuple[float, int]:
     """Fit side by side what has not been fitted, if that saves time.
 
     Returns the share of all work that is done, and how often processes were ended from outside.
     """
     wanted = [replace(settings_of(scene, key), only=None) for key in keys]
-    wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, dealt))]
+    wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, fold_plan))]
     done, ends = 0.0, 0
 
     def tell(share: float, job: FitJob, fold: int) -> None:
@@ -214,23 +214,23 @@ def _fit_together(
         done = _FITS_SHARE
         report(_FITS_SHARE * share, job.key, fold)
 
-    if wanted and not _is_fitted(scene, NO_METHOD, dealt):  # there if the rest is stopped
-        _contestant(scene, NO_METHOD, dealt, lambda *_: None)
+    if wanted and not _is_fitted(scene, NO_METHOD, fold_plan):  # there if the rest is stopped
+        _contestant(scene, NO_METHOD, fold_plan, lambda *_: None)
     if wanted:
-        fold = _fold(scene.upload, wanted[0], dealt)
+        fold = _fold(scene.upload, wanted[0], fold_plan)
         ends = fit_together(scene.upload, wanted, fold, tell)
     return done, ends
 
 
 def _contestant(
-    scene: Scene, key: str, dealt: FoldPlan, tell: Callable[[float, int], None]
+    scene: Scene, key: str, fold_plan: FoldPlan, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Return a contestant on the rows that are evaluated, fitted once whatever part they are."""
     whole = replace(settings_of(scene, key), only=None)
     result = once(
         _CONTESTANTS,
-        _key(scene, whole, dealt),
-        lambda: _fit_contestant(scene.upload, whole, dealt, tell),
+        _key(scene, whole, fold_plan),
+        lambda: _fit_contestant(scene.upload, whole, fold_plan, tell),
     )
     if scene.settings.only is None:
         return result if result.key == key else replace(result, key=key)
@@ -246,7 +246,7 @@ def _contestant(
         same = result.test is result.crossed
         return Contestant(key, crossed, crossed if same else evaluated("test"))
 
-    there = once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
+    there = once("contestants on a part", _key(scene, settings_of(scene, key), fold_plan), make)
     return there if there.key == key else replace(there, key=key)
 
 
@@ -266,12 +266,12 @@ def _fitted_on(scene: Scene, contestant: Contestant, side: EvaluatedOn) -> Fitte
 
 
 def _fit_contestant(
-    upload: Upload, settings: Settings, dealt: FoldPlan, tell: Callable[[float, int], None]
+    upload: Upload, settings: Settings, fold_plan: FoldPlan, tell: Callable[[float, int], None]
 ) -> Contestant:
     """Fit on the whole calibration set, and once without each fold; evaluate all rows."""
     check_pooled(settings.calibrator(), settings.event)
     split = whole_split(upload, settings)
-    n_folds = min(dealt.n_folds, split.calibration.n_samples)
+    n_folds = min(fold_plan.n_folds, split.calibration.n_samples)
     if split.fold is not None:  # the rows of the other pages, by the same fits
 
         def in_folds(share: float) -> None:
@@ -289,19 +289,19 @@ def _fit_contestant(
 
     whole(0.0)
     test = _on_test(upload, settings, whole)
-    folded = fitted_in_folds(upload, settings, part, _fold(upload, settings, dealt))
+    folded = fitted_in_folds(upload, settings, part, _fold(upload, settings, fold_plan))
     crossed = _standing(split.calibration, settings.event, folded, Options(settings.n_bins))
     return Contestant(settings.method, crossed, test)
 
 
-def _fold(upload: Upload, settings: Settings, dealt: FoldPlan) -> Folds:
+def _fold(upload: Upload, settings: Settings, fold_plan: FoldPlan) -> Folds:
     """Return the fold of each row that calibrators are fitted on."""
     split = whole_split(upload, settings)
     if split.fold is not None:
         return split.fold
-    rows, n_folds = split.calibration, min(dealt.n_folds, split.calibration.n_samples)
-    key = *key_of(upload, settings)[:3], settings.calibration_share, settings.seed, dealt
-    return once("dealt", key, lambda: deal_folds(rows, n_folds=n_folds, seed=dealt.seed))
+    rows, n_folds = split.calibration, min(fold_plan.n_folds, split.calibration.n_samples)
+    key = *key_of(upload, settings)[:3], settings.calibration_share, settings.seed, fold_plan
+    return once("folds", key, lambda: deal_folds(rows, n_folds=n_folds, seed=fold_plan.seed))
 
 
 def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing:
@@ -326,7 +326,7 @@ def _standing(rows: Rows, event: Event, fitted: FittedMap | None, options: Optio
 def comparison_closer(
     scene: Scene,
     contestant: Contestant,
-    dealt: FoldPlan,
+    fold_plan: FoldPlan,
     evaluated_on: EvaluatedOn,
     measure: Measure,
 ) -> Inference:
@@ -342,15 +342,15 @@ def comparison_closer(
         inference = infer(*sides_of(rows, evaluated, fitted), plan)
         if evaluated_on == "test" or fitted is None:
             return inference
-        fold = _fold(scene.upload, settings, dealt)
+        fold = _fold(scene.upload, settings, fold_plan)
         return refits_of(scene.upload, settings, fold, plan, _REFIT_SECONDS).widened(inference)
 
-    key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
+    key = _key(scene, settings, fold_plan), evaluated_on, measure.key, plan.n_resamples
     return once("comparison inferences", key, make)
 
 
 def advice_of(
-    scene: Scene, contestants: Sequence[Contestant], dealt: FoldPlan, measure: Measure
+    scene: Scene, contestants: Sequence[Contestant], fold_plan: FoldPlan, measure: Measure
 ) -> Advice | None:
     """Say which calibrator to use by a loss, in cross-validation; None by other measures.
 
@@ -361,12 +361,12 @@ def advice_of(
         of_rows = (
             None
             if key == NO_METHOD or moves_mean(one, measure)
-            else _losses(scene, one.crossed, dealt, measure, key)
+            else _losses(scene, one.crossed, fold_plan, measure, key)
         )
         if of_rows is not None:
             losses[key] = of_rows
 
-    without = _losses(scene, None, dealt, measure, NO_METHOD)
+    without = _losses(scene, None, fold_plan, measure, NO_METHOD)
     rows = rows_evaluated(scene, NO_METHOD, "crossed")
 
     def improves(key: str) -> bool:
@@ -377,15 +377,15 @@ def advice_of(
             if change + error >= 0:
                 return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
-        closer = comparison_closer(least, by_key[key], dealt, "crossed", measure)
+        closer = comparison_closer(least, by_key[key], fold_plan, "crossed", measure)
         if closer.fits != "unknown":
             return closer.find(measure.key).mark == "better"
         # Fits that are too slow to be repeated are allowed for as between two calibrators.
-        return without is not None and lead(losses[key], without, dealt.n_folds, rows).high < 0
+        return without is not None and lead(losses[key], without, fold_plan.n_folds, rows).high < 0
 
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
     simplest = sorted(losses, key=lambda key: order.get(method_of(key), len(order)))
-    return advise(losses, improves, simplest, dealt.n_folds, rows)
+    return advise(losses, improves, simplest, fold_plan.n_folds, rows)
 
 
 def moves_mean(one: Contestant, measure: Measure) -> bool:
@@ -395,7 +395,7 @@ def moves_mean(one: Contestant, measure: Measure) -> bool:
 
 
 def _losses(
-    scene: Scene, standing: Standing | None, dealt: FoldPlan, measure: Measure, key: str
+    scene: Scene, standing: Standing | None, fold_plan: FoldPlan, measure: Measure, key: str
 ) -> Floats | None:
     """Return the out-of-fold loss of each row; of uncalibrated scores where nothing stands."""
     rows, event = rows_evaluated(scene, key, "crossed"), scene.settings.event
@@ -404,28 +404,28 @@ def _losses(
     def make() -> Floats | None:
         return row_losses(measure, side_of(prepare(rows, event), event, fitted))
 
-    key_of_losses = _key(scene, settings_of(scene, key), dealt), measure.key
+    key_of_losses = _key(scene, settings_of(scene, key), fold_plan), measure.key
     return once("comparison losses", key_of_losses, make)
 
 
-def _key(scene: Scene, settings: Settings, dealt: FoldPlan) -> tuple[object, ...]:
-    return key_of(scene.upload, settings), dealt
+def _key(scene: Scene, settings: Settings, fold_plan: FoldPlan) -> tuple[object, ...]:
+    return key_of(scene.upload, settings), fold_plan
 
 
-def _is_fitted(scene: Scene, key: str, dealt: FoldPlan) -> bool:
+def _is_fitted(scene: Scene, key: str, fold_plan: FoldPlan) -> bool:
     whole = replace(settings_of(scene, key), only=None)
-    return is_known(_CONTESTANTS, _key(scene, whole, dealt))
+    return is_known(_CONTESTANTS, _key(scene, whole, fold_plan))
 
 
-def _is_ready(scene: Scene, key: str, dealt: FoldPlan) -> bool:
+def _is_ready(scene: Scene, key: str, fold_plan: FoldPlan) -> bool:
     """Return whether a contestant is known, or at least fitted in a comparison that was stopped."""
-    begun = _is_fitted(scene, NO_METHOD, dealt)
-    return _is_fitted(scene, key, dealt) or (begun and _has_fits(scene, key, dealt))
+    begun = _is_fitted(scene, NO_METHOD, fold_plan)
+    return _is_fitted(scene, key, fold_plan) or (begun and _has_fits(scene, key, fold_plan))
 
 
-def _has_fits(scene: Scene, key: str, dealt: FoldPlan) -> bool:
+def _has_fits(scene: Scene, key: str, fold_plan: FoldPlan) -> bool:
     settings = replace(settings_of(scene, key), only=None)
-    return are_fitted(scene.upload, settings, _fold(scene.upload, settings, dealt))
+    return are_fitted(scene.upload, settings, _fold(scene.upload, settings, fold_plan))
 
 
 _MANY_ROWS, _OF_MANY_ROWS = 100_000, 9
@@ -433,13 +433,15 @@ _MANY_ROWS, _OF_MANY_ROWS = 100_000, 9
 
 
 def comparison_sides(
-    scene: Scene, contestants: Sequence[Contestant], dealt: FoldPlan, evaluated_on: EvaluatedOn
+    scene: Scene, contestants: Sequence[Contestant], fold_plan: FoldPlan, evaluated_on: EvaluatedOn
 ) -> list[Side]:
     """Return each contestant's calibrated side of one set."""
-    return [_side(scene, one, dealt, evaluated_on) for one in contestants]
+    return [_side(scene, one, fold_plan, evaluated_on) for one in contestants]
 
 
-def _side(scene: Scene, contestant: Contestant, dealt: FoldPlan, evaluated_on: EvaluatedOn) -> Side:
+def _side(
+    scene: Scene, contestant: Contestant, fold_plan: FoldPlan, evaluated_on: EvaluatedOn
+) -> Side:
     settings = settings_of(scene, contestant.key)
     fitted, event = contestant.on(evaluated_on).fitted, settings.event
 
@@ -447,7 +449,7 @@ def _side(scene: Scene, contestant: Contestant, dealt: FoldPlan, evaluated_on: E
         prepared = prepare(rows_evaluated(scene, contestant.key, evaluated_on), event)
         return evaluate(prepared, event, fitted, Options(settings.n_bins)).after
 
-    key = key_of(scene.upload, settings), dealt, evaluated_on
+    key = key_of(scene.upload, settings), fold_plan, evaluated_on
     few = contestant.on(evaluated_on).n_samples > _MANY_ROWS
     return once("comparison sides", key, make, most=_OF_MANY_ROWS if few else MOST_RESULTS)
 
@@ -492,16 +494,16 @@ class Conclusion:
 
 
 def conclusion_of(
-    scene: Scene, picks: Picks, among: list[Contestant], dealt: FoldPlan
+    scene: Scene, picks: Picks, among: list[Contestant], fold_plan: FoldPlan
 ) -> Conclusion:
     """Test the lead of the best, and say what is known of it, of its equals and of the test set."""
-    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    n_folds = min(fold_plan.n_folds, scene.split.calibration.n_samples)
     apart = _changers(scene, picks.measure, among)
     alike = [one for one in among if one not in apart]
     picks = pick(alike, picks.measure) or picks
     nll, accuracy = _OF_ALL
-    advice = advice_of(scene, alike, dealt, picks.measure)
-    by_nll = advice_of(scene, apart, dealt, nll)
+    advice = advice_of(scene, alike, fold_plan, picks.measure)
+    by_nll = advice_of(scene, apart, fold_plan, nll)
     level: list[Contestant] = []
     conclusion = Conclusion()
     if advice is not None:
@@ -557,14 +559,14 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     looked_at = scene.chosen == "test" and not scene.result.same_data
     if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
-    dealt = FoldPlan(N_FOLDS, scene.settings.seed) if scene.in_folds else FoldPlan()
+    fold_plan = FoldPlan(N_FOLDS, scene.settings.seed) if scene.in_folds else FoldPlan()
     scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
-    go = estimate_comparison(scene, keys, dealt) <= QUICK_SECONDS
-    compared = run_comparison(scene, keys, dealt, lambda *_: None, go=go)
+    go = estimate_comparison(scene, keys, fold_plan) <= QUICK_SECONDS
+    compared = run_comparison(scene, keys, fold_plan, lambda *_: None, go=go)
     among = ranked(compared.contestants, by, "crossed")
     picks = pick(among, by) if len(among) > 1 and not compared.missing else None
-    return None if picks is None else conclusion_of(scene, picks, among, dealt)
+    return None if picks is None else conclusion_of(scene, picks, among, fold_plan)
 
 
 def _changers(scene: Scene, measure: Measure, among: list[Contestant]) -> list[Contestant]:

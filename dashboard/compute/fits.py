@@ -17,7 +17,7 @@ from calibcore.splits import N_FOLDS, Folds
 from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
 from dashboard.compute.processes import (
     FitJob,
-    Report,
+    Tell,
     fit_side_by_side,
     saves_time,
     side_by_side_seconds,
@@ -132,16 +132,16 @@ def fitted_in_folds(
     The folds are those of the set, where it is in folds, or given; None where there are none.
     """
     split, calibrator = whole_split(upload, settings), settings.calibrator()
-    dealt = split.fold if fold is None else fold
-    if dealt is None or calibrator is None:
+    folds = split.fold if fold is None else fold
+    if folds is None or calibrator is None:
         return None
     whole = fitted_whole(upload, settings, lambda _: None)
 
     def make(report: Progress) -> FoldedScoreMap | FoldedVectorMap:
         prepared = prepare(split.calibration, settings.event)
-        return fit_folds(calibrator, prepared, dealt, report, whole)
+        return fit_folds(calibrator, prepared, folds, report, whole)
 
-    return once_going_on(_FOLD_FITS, _folds_key(upload, settings, dealt), make, progress)
+    return once_going_on(_FOLD_FITS, _folds_key(upload, settings, folds), make, progress)
 
 
 def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, str]:
@@ -149,7 +149,7 @@ def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, st
     return _fit_key(upload, settings), sha256(few_bytes.tobytes()).hexdigest()
 
 
-def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> int:
+def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Tell) -> int:
     """Fit several calibrators side by side, as far as that saves time; their fits are kept.
 
     ``upload``: the data. ``wanted``: with their methods; those that are fitted are left out.

@@ -102,7 +102,7 @@ class FitJob:
 
 
 Task = tuple[FitJob, int]
-Report = Callable[[float, FitJob, int], None]
+Tell = Callable[[float, FitJob, int], None]
 """Told the share of all work that is done, and the job and number that were begun last."""
 
 
@@ -131,10 +131,10 @@ def _at_once(jobs: list[FitJob]) -> int:
     return n_processes(max((_n_bytes(job.prepared.rows) for job in jobs), default=0))
 
 
-def fit_side_by_side(jobs: list[FitJob], report: Report) -> int:
+def fit_side_by_side(jobs: list[FitJob], report: Tell) -> int:
     """Fit in as many processes as there are cores, what takes longest first.
 
-    ``jobs``: what to fit. A job that a calibrator refuses is left out. ``report``: see `Report`;
+    ``jobs``: what to fit. A job that a calibrator refuses is left out. ``report``: see `Tell`;
     called ten times a second. Whatever it raises ends all fits; what was finished is kept.
 
     Returns how often processes were ended from outside, as a system does that runs out of memory.
@@ -196,7 +196,7 @@ class _Run:
         self._shares[self._places[job.key, 0]] = 1.0
         self._ready += [(job, number) for number in range(1, job.n_folds + 1)]
 
-    def see_through(self, at_once: int, report: Report) -> int:
+    def see_through(self, at_once: int, report: Tell) -> int:
         """Fit all, in new processes where they were ended; return how often they were."""
         ends = 0
         try:
@@ -218,7 +218,7 @@ class _Run:
                 future.cancel()
         return ends
 
-    def _go_on(self, processes: Executor, at_once: int, report: Report) -> None:
+    def _go_on(self, processes: Executor, at_once: int, report: Tell) -> None:
         """Begin fits while there is room, and take what they find."""
         last: Task | None = None
         while self._ready or self._running:

@@ -99,7 +99,7 @@ class ReportRequest:
     """What the page of decisions is asked."""
     n_tried: int = 1
     """Combinations of settings that were evaluated on these data."""
-    dealt: FoldPlan = field(default_factory=FoldPlan)
+    fold_plan: FoldPlan = field(default_factory=FoldPlan)
     """The folds of the comparison of calibrators."""
     compare: bool = True
     """Whether calibrators are compared, where that does not take long."""
@@ -134,7 +134,7 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
         section(scene, words.DECISIONS, "decisions", *decisions(scene, request.decisions)),
         *_calibrator(scene),
         section(
-            scene, words.COMPARISON, "comparison", *_comparison(scene, compared, request.dealt)
+            scene, words.COMPARISON, "comparison", *_comparison(scene, compared, request.fold_plan)
         ),
         _limits(scene, request),
         _rerun(scene, request),
@@ -160,9 +160,9 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
     keys = usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = estimate_comparison(scene, keys, request.dealt) <= QUICK_SECONDS
+    quick = estimate_comparison(scene, keys, request.fold_plan) <= QUICK_SECONDS
     compared = run_comparison(
-        scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick
+        scene, keys, request.fold_plan, lambda share, _, __: tell(share), go=quick
     )
     return None if compared.missing else compared
 
@@ -342,12 +342,12 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
 
 
 def _comparison(
-    scene: Scene, results: ComparisonResults | None, dealt: FoldPlan
+    scene: Scene, results: ComparisonResults | None, fold_plan: FoldPlan
 ) -> tuple[Block, ...]:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if results is None or len(results.contestants) < 2:
         return (lines("none", [words.NOT_COMPARED]),)
-    return calibrators(scene, results, dealt)
+    return calibrators(scene, results, fold_plan)
 
 
 # The calibrator, the limits, and how to repeat it -------------------------------------------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator
 from calibcore.calibrators.base import Progress
-from calibcore.counted import CountedScores, undealt
+from calibcore.counted import CountedScores, rejoin_cells
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -114,7 +114,7 @@ def scene_of_audit(result: AuditResult) -> Scene:
 
 def _undealt(rows: Rows) -> Rows:
     """Return the rows as they were before the folds, into which pages deal them by themselves."""
-    return undealt(rows) if isinstance(rows, CountedScores) else rows
+    return rejoin_cells(rows) if isinstance(rows, CountedScores) else rows
 
 
 def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:

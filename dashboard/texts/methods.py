@@ -5,7 +5,7 @@ from calibcore.calibrators.batches import BatchFit
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.texts.glossary import CHOICES, OPTIONS
 
-SCORE_MAPS = tuple(
+SCORE_MAP_KEYS = tuple(
     method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
 )
 """Keys of what calibrates a score alone."""

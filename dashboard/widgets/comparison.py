@@ -14,13 +14,13 @@ from dashboard.widgets import address
 from dashboard.widgets.blocks import write
 
 
-def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: FoldPlan) -> str:
+def show(scene: Scene, picks: Picks, among: list[Contestant], fold_plan: FoldPlan) -> str:
     """Show what is known of the best, of those that are level, and of the test set.
 
     Return the key of the calibrator that is advised; "" for none.
     """
     with st.spinner(words.TESTING):
-        conclusion = conclusion_of(scene, picks, among, dealt)
+        conclusion = conclusion_of(scene, picks, among, fold_plan)
     best, more = conclusion.blocks
     write(best)
     if conclusion.advised not in {"", scene.settings.method}:

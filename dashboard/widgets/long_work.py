@@ -17,7 +17,7 @@ SHOW_FROM = 1.0
 
 RUN, STOP = "Compute", "Stop"
 
-Report = Callable[[float, str], None]
+Tell = Callable[[float, str], None]
 
 
 class ResultPlace:
@@ -69,7 +69,7 @@ class LongWork:
         return False
 
     @contextmanager
-    def watched(self) -> Iterator[Report]:
+    def watched(self) -> Iterator[Tell]:
         """Show the progress of work, and a button that stops what was asked for."""
         bar, start = None, time.monotonic()
 

@@ -16,7 +16,7 @@ from dashboard.report import (
 from dashboard.scene import Scene
 from dashboard.texts import report as words
 from dashboard.texts.rows import call_rows
-from dashboard.views.decisions.document import IN_USE, Choices
+from dashboard.views.decisions.document import CHOICES, Choices
 from dashboard.widgets import sign_in
 from dashboard.widgets.downloads import file_name, offer_file
 
@@ -71,12 +71,12 @@ def _show(scene: Scene) -> None:
 def _request(scene: Scene, typed: ReportDetails) -> ReportRequest:
     session = st.session_state
     n_tried = len(session[_TRIED][scene.upload.digest])
-    return ReportRequest(typed, session.get(IN_USE, Choices()), n_tried)
+    return ReportRequest(typed, session.get(CHOICES, Choices()), n_tried)
 
 
 def _of(scene: Scene) -> tuple[object, ...]:
     """Return what decides a report besides what is typed."""
-    how = scene.n_resamples, scene.expert, scene.rows_are, st.session_state.get(IN_USE)
+    how = scene.n_resamples, scene.expert, scene.rows_are, st.session_state.get(CHOICES)
     return (scene.upload.digest, scene.upload.options, repr(scene.settings), scene.chosen, *how)
 
 

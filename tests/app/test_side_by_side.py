@@ -216,7 +216,7 @@ def test_the_page_says_that_processes_were_started_again(monkeypatch: pytest.Mon
     forget()
     end, real = Ending(1, monkeypatch), processes.fit_side_by_side
 
-    def watched(jobs: list[FitJob], report: processes.Report) -> int:
+    def watched(jobs: list[FitJob], report: processes.Tell) -> int:
         def both(share: float, job: FitJob, number: int) -> None:
             end()
             report(share, job, number)
@@ -277,7 +277,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(monkeypatch: pytest.Mo
     made: list[int] = []
     real = processes.fit_side_by_side
 
-    def noted(jobs: list[FitJob], report: processes.Report) -> int:
+    def noted(jobs: list[FitJob], report: processes.Tell) -> int:
         made.append(len(jobs))
         return real(jobs, report)
 
@@ -295,21 +295,21 @@ def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch)
     name = "three_garments.npz"
     upload = read(name, (SAMPLES_FOLDER / name).read_bytes())
     scene = scene_of(upload, event=TopR(1), progress=ignore)
-    keys, dealt = [NO_METHOD, "matrix", "vector", "platt"], FoldPlan()
+    keys, fold_plan = [NO_METHOD, "matrix", "vector", "platt"], FoldPlan()
     made: list[str] = []
 
     def click(*_: object) -> None:
-        made[:] = [key for key in keys if comparison._has_fits(scene, key, dealt)]  # noqa: SLF001
+        made[:] = [key for key in keys if comparison._has_fits(scene, key, fold_plan)]  # noqa: SLF001
         if made:
             raise StopError
 
-    assert run_comparison(scene, keys, dealt, ignore, go=False).missing == tuple(keys)
+    assert run_comparison(scene, keys, fold_plan, ignore, go=False).missing == tuple(keys)
     with pytest.raises(StopError):
-        run_comparison(scene, keys, dealt, click, go=True)
-    result = run_comparison(scene, keys, dealt, ignore, go=False)
+        run_comparison(scene, keys, fold_plan, click, go=True)
+    result = run_comparison(scene, keys, fold_plan, ignore, go=False)
     shown = [NO_METHOD, *(key for key in keys if key in made)]
     assert [one.key for one in result.contestants] == shown
     assert result.missing == tuple(key for key in keys if key not in shown)
-    whole = run_comparison(scene, keys, dealt, ignore, go=True)
+    whole = run_comparison(scene, keys, fold_plan, ignore, go=True)
     assert [one.key for one in whole.contestants] == keys
     forget()

@@ -343,7 +343,7 @@ def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
 
 def test_rows_of_many_are_dealt_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counted, "_MOST_DEALT", 100)
-    cells, fold = counted.dealt(Summary.of(*draw_rows(5000)).event_scores, n_folds=5, seed=0)
+    cells, fold = counted.deal_cells(Summary.of(*draw_rows(5000)).event_scores, n_folds=5, seed=0)
     sizes = np.bincount(fold, cells.times.values)
     assert sizes.sum() == 5000
     assert np.abs(sizes - 1000).max() < 5 * np.sqrt(5000 * 0.16)
@@ -368,15 +368,15 @@ def test_decisions_and_comparisons_take_a_summary() -> None:
     curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
     np.testing.assert_allclose(curves[0].low, curves[1].low, rtol=1e-12)
     assert repr(at_cutoff(mine, 0.3)) == repr(at_cutoff(its, 0.3))
-    cells, fold = counted.dealt(mine, n_folds=5, seed=0)
+    cells, fold = counted.deal_cells(mine, n_folds=5, seed=0)
     written = written_out(cells), np.repeat(fold, cells.times.values.astype(int))
     makers = {"platt": PlattScaling(), "isotonic": IsotonicCalibration()}
     loss = measure_by_key("event_nll")
     advice = []
-    for one, dealt in ((cells, fold), written):
+    for one, folds in ((cells, fold), written):
         losses = {}
         for key, made in makers.items():
-            crossed = audit(Split(one, one, fold=dealt), event=OneClass(1), calibrator=made)
+            crossed = audit(Split(one, one, fold=folds), event=OneClass(1), calibrator=made)
             losses[key] = row_losses(loss, SideRows(crossed.test.after.event))
         advice.append(advise(losses, lambda _: True, list(makers), 5, one))  # type: ignore[arg-type]
     assert advice[0] == advice[1]
@@ -707,14 +707,14 @@ def test_changes_in_very_many_rows_are_dealt_in_part(monkeypatch: pytest.MonkeyP
     scores, hits, regions, _ = grouped(40_000)
     summary = GroupedSummary.of(scores, hits, {"region": regions}).event_scores
     assert summary.cells.groups is not None
-    whole = group_drift_dealt(summary)
+    whole = changes_by_chance(summary)
     monkeypatch.setattr(import_module("calibcore.group_drift"), "_MOST_URN", 9000)
-    assert group_drift_dealt(summary).std() == pytest.approx(whole.std(), rel=0.15)
+    assert changes_by_chance(summary).std() == pytest.approx(whole.std(), rel=0.15)
 
 
-def group_drift_dealt(event: CountedScores) -> np.ndarray:
-    rng, dealt = np.random.default_rng(0), import_module("calibcore.group_drift")
-    return np.asarray(dealt._dealt(event, event, 500, rng))  # noqa: SLF001 - how far it spreads
+def changes_by_chance(event: CountedScores) -> np.ndarray:
+    rng, drift = np.random.default_rng(0), import_module("calibcore.group_drift")
+    return np.asarray(drift._changes_by_chance(event, event, 500, rng))  # noqa: SLF001 - how far it spreads
 
 
 @settings(max_examples=50, deadline=None)

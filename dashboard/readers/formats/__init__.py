@@ -1,4 +1,4 @@
-"""Bytes to `FileTable` or `Arrays`: one module per format, all of them run in the worker."""
+"""Bytes to `FileTable` or `Arrays`: a module a format, and what some share, run in the worker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

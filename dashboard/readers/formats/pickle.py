@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dashboard.readers.formats.arrays import column_of_array
-from dashboard.readers.formats.batches import (
+from dashboard.readers.formats.pickle_lists import (
     WANTED,
     JoinedArrays,
     NoArrayError,

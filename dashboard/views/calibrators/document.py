@@ -20,18 +20,18 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.tiles import commonest_class
 
 
-def document(scene: Scene, results: ComparisonResults, dealt: FoldPlan) -> tuple[Block, ...]:
+def document(scene: Scene, results: ComparisonResults, fold_plan: FoldPlan) -> tuple[Block, ...]:
     """Return which calibrator to use by the NLL of the event, those refused, picture and table."""
     among = ranked(results.contestants, RANKED_BY, "crossed")
     picks = pick(among, RANKED_BY)
-    conclusion = Conclusion() if picks is None else conclusion_of(scene, picks, among, dealt)
+    conclusion = Conclusion() if picks is None else conclusion_of(scene, picks, among, fold_plan)
     measures = measures_shown(("ks_error", "ece"), RANKED_BY)
     return (
         *conclusion.blocks,
         Sentences("refused", tuple(words.refusal(*one) for one in results.refused)),
         picture_of(scene, among, RANKED_BY, advised=conclusion.advised, ranks=picks is not None),
         comparison_table(among, measures, advised=conclusion.advised),
-        note_of(scene, among, dealt),
+        note_of(scene, among, fold_plan),
     )
 
 
@@ -56,8 +56,8 @@ def picture_of(
     return Pictures("compared", (Picture(key, caption, figure),))
 
 
-def note_of(scene: Scene, among: Sequence[Contestant], dealt: FoldPlan) -> Sentences:
+def note_of(scene: Scene, among: Sequence[Contestant], fold_plan: FoldPlan) -> Sentences:
     """Return what the figures of the table are."""
-    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    n_folds = min(fold_plan.n_folds, scene.split.calibration.n_samples)
     note = words.table_note(among, n_folds, commonest_class(scene.evaluated))
     return Sentences("how", (note,), help=words.TABLE_HELP, small=True)

@@ -66,7 +66,7 @@ def show(scene: Scene) -> None:
         keys = calibrator_choice.choose_calibrators(scene)
         measure = _choose_measure(scene)
         intervals = _choose_intervals()
-        dealt = _choose_folds(scene)
+        fold_plan = _choose_folds(scene)
     if intervals and not scene.n_resamples:
         st.markdown(f":small[{NO_RESAMPLES}]")
     working, body = st.empty(), ResultPlace()
@@ -74,16 +74,16 @@ def show(scene: Scene) -> None:
         with body.container():
             st.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    compared = _run(scene, keys, dealt, working, [top, body])
+    compared = _run(scene, keys, fold_plan, working, [top, body])
     contestants = ranked(compared.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     advised = ""
     with top.container():
         if picks is not None:
-            advised = comparison_widgets.show(scene, picks, contestants, dealt)
+            advised = comparison_widgets.show(scene, picks, contestants, fold_plan)
     with body.container():
         if contestants:
-            shown = _View(compared, contestants, picks, measure, dealt, advised)
+            shown = _View(compared, contestants, picks, measure, fold_plan, advised)
             _show_comparison(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
             _show_refused(compared)
@@ -154,7 +154,7 @@ def _choose_columns(scene: Scene) -> list[str]:
 def _run(
     scene: Scene,
     keys: list[str],
-    dealt: FoldPlan,
+    fold_plan: FoldPlan,
     place: DeltaGenerator,
     results: list[ResultPlace],
 ) -> ComparisonResults:
@@ -162,9 +162,9 @@ def _run(
 
     Meanwhile, the results of an earlier choice are removed from their places.
     """
-    wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
-    seconds = estimate_comparison(scene, keys, dealt)
-    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    wanted = (scene.upload.digest, replace(scene.settings, only=None), fold_plan, tuple(keys))
+    seconds = estimate_comparison(scene, keys, fold_plan)
+    n_folds = min(fold_plan.n_folds, scene.split.calibration.n_samples)
 
     def decide(go: bool) -> None:  # noqa: FBT001 - a callback's arguments have no names
         st.session_state[_RUN] = (wanted, go)
@@ -187,7 +187,7 @@ def _run(
         # A click on anything makes this call end the run; what was finished is kept.
         bar.progress(min(max(share, 0.0), 1.0), text)
 
-    compared = run_comparison(scene, keys, dealt, report, go=go)
+    compared = run_comparison(scene, keys, fold_plan, report, go=go)
     place.empty()
     if compared.ends:
         text = words.ended(compared.ends, alone=compared.ends > MOST_RESTARTS)
@@ -219,7 +219,7 @@ class _View:
     """The best ones."""
     measure: Measure
     """By which they are ranked."""
-    dealt: FoldPlan
+    fold_plan: FoldPlan
     """The folds."""
     advised: str
     """Key of the calibrator that is advised; "" for none."""
@@ -265,7 +265,7 @@ def _look_closer(scene: Scene, shown: _View, bar: DeltaGenerator) -> Findings:
     for number, one in enumerate(others):
         for half, side in enumerate(sides):
             bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
-            closer = comparison_closer(scene, one, shown.dealt, side, shown.measure)
+            closer = comparison_closer(scene, one, shown.fold_plan, side, shown.measure)
             findings[one.key, side] = closer.find(shown.measure.key)
     bar.empty()
     return findings
@@ -279,7 +279,7 @@ def _show_table(scene: Scene, shown: _View) -> None:
     with st.container(key="calibrators_table"):
         look, advised = f"measures {columns}", shown.advised
         write(comparison_table(shown.contestants, measures, seconds, look=look, advised=advised))
-    write(note_of(scene, shown.contestants, shown.dealt))
+    write(note_of(scene, shown.contestants, shown.fold_plan))
     offer_table(
         lambda: comparison_csv(shown.contestants, measures, seconds),
         name=file_name("calibrators"),
@@ -316,7 +316,7 @@ def _show_diagrams(scene: Scene, shown: _View) -> None:
     where = sides_shown(among)[-1]
     # Uncalibrated first, as in the papers; then the best.
     among = sorted(among, key=lambda one: one.key != NO_METHOD)
-    sides = comparison_sides(scene, among, shown.dealt, where)
+    sides = comparison_sides(scene, among, shown.fold_plan, where)
     panels = []
     for one, side in zip(among, sides, strict=True):
         standing = one.on(where)

@@ -9,7 +9,7 @@ from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.texts.glossary import SHORT_NAMES
-from dashboard.texts.methods import SCORE_MAPS, method_name
+from dashboard.texts.methods import SCORE_MAP_KEYS, method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
 from dashboard.texts.summaries import NEEDS_ROWS
@@ -63,7 +63,7 @@ def _choose_methods(scene: Scene) -> list[str]:
     """Let the user choose what is fitted."""
     chosen = scene.settings.method
     with_classes = scene.class_names is not None
-    offered = words.ALL if with_classes else SCORE_MAPS
+    offered = words.ALL if with_classes else SCORE_MAP_KEYS
     usual = words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES
     place = "learners" if with_classes else "score_learners"
     choices = address.several(place, usual)

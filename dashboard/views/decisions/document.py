@@ -42,7 +42,7 @@ MOST_GROUPS = 20
 """Subgroups in the table; a page's file has all."""
 
 
-IN_USE = "decisions_in_use"
+CHOICES = "decisions_in_use"
 """Where a session keeps what is chosen on the page, for its report."""
 
 

@@ -49,7 +49,7 @@ def show(scene: Scene) -> None:
 
 def _remember(choices: Choices) -> Choices:
     """Keep what is chosen for the report, and return it."""
-    st.session_state[decisions.IN_USE] = choices
+    st.session_state[decisions.CHOICES] = choices
     return choices
 
 

@@ -30,7 +30,7 @@ from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.take_home import page as take_home
 from dashboard.texts import fitted_groups
 from dashboard.texts.glossary import SHORT_NAMES
-from dashboard.texts.methods import SCORE_MAPS, method_name
+from dashboard.texts.methods import SCORE_MAP_KEYS, method_name
 from dashboard.texts.reliability import bins_caption
 from dashboard.texts.rows import say_rows
 from dashboard.texts.summaries import NO_HAND
@@ -110,7 +110,7 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
     """Let the user add curves to that of the chosen calibrator."""
     added = address.choose_several(
         words.CURVES,
-        {key: method_name(key) for key in SCORE_MAPS},
+        {key: method_name(key) for key in SCORE_MAP_KEYS},
         key="curves",
         default=words.USUAL_SCORE_MAPS,
         help=words.CURVES_HELP,

@@ -88,7 +88,7 @@ class ModelTable:
         return sum(map(self.missing, range(len(self.models))))
 
 
-Report = Callable[[float, str, str], None]
+Tell = Callable[[float, str, str], None]
 """Told the share that is done, the model and the calibrator at work."""
 
 
@@ -138,7 +138,7 @@ def run_table(
     models: Sequence[TableModel],
     keys: Sequence[str],
     request: TableRequest,
-    report: Report,
+    report: Tell,
     *,
     go: bool,
 ) -> ModelTable:
@@ -146,7 +146,7 @@ def run_table(
 
     ``scene``: what is chosen: the calibrator chosen there takes part with its options. ``models``:
     the rows. ``keys``: the calibrators. ``request``: what stands in the cells. ``report``: see
-    `Report`; whatever it raises ends the work, and what was finished is kept. ``go``: whether cells
+    `Tell`; whatever it raises ends the work, and what was finished is kept. ``go``: whether cells
     that are not known are computed.
     """
     cells, refused = {}, []

@@ -64,7 +64,8 @@ def show_measures(scene: Scene) -> Inference | None:
     with place.container():
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
-    table = measures_table(evaluated, None, measures)  # of which the file is, to hold no result
+    # The file is of the table, to hold no result: the one below, once intervals are known.
+    table = measures_table(evaluated, None, measures)
     offer_table(lambda: measures_csv(table), name=file_name("measures"), facts=True)
     if not scene.n_resamples:
         return None
