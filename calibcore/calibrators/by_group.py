@@ -27,7 +27,8 @@ from calibcore.calibrators.method import Choice, Cost, Fits, Method
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
-from calibcore.calibrators.score_maps.platt import ODDS, SIGMOID, SMALLEST_SPAN, PlattScaling
+from calibcore.calibrators.score_maps.logistic import ODDS, SIGMOID, SMALLEST_SPAN
+from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_odds, sigmoid

@@ -21,7 +21,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method
-from calibcore.calibrators.score_maps.platt import ODDS, SIGMOID
+from calibcore.calibrators.score_maps.logistic import ODDS, SIGMOID
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class

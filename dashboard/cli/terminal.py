@@ -51,7 +51,8 @@ from dashboard.texts.report import command, rerun
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import refusal
-from dashboard.views.decisions.document import Choices, selections_of
+from dashboard.views.decisions.document import Choices
+from dashboard.views.decisions.results import selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
 from dashboard.views.overview.document import details_of, measures_table
 

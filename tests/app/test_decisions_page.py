@@ -19,7 +19,7 @@ from calibcore.reliability import binomial_interval
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
 from dashboard.views.decisions import words
-from dashboard.views.decisions.document import usual_cutoff
+from dashboard.views.decisions.results import usual_cutoff
 from tests.app.pages import bodies, charts, html_of, numbers, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.marks import first_and_long

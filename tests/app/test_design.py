@@ -23,7 +23,7 @@ from dashboard.readers.records import ColumnRole
 from dashboard.texts.design import NO_CLASSES, prior_line, shift_assumed
 from dashboard.texts.numbers import percent
 from dashboard.texts.reliability import belt_caption
-from dashboard.views.decisions.document import usual_cutoff
+from dashboard.views.decisions.results import usual_cutoff
 from dashboard.views.ks_graphs.drawing import spline_fit
 from dashboard.views.maps.results import curve_of
 from dashboard.views.models.results import read_beside

@@ -11,7 +11,7 @@ from calibcore import validation
 from calibcore.calibrators.base import AT_LEAST_0, FittedScoreMap, Rules, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Choice, Cost, Fits, Method
-from calibcore.calibrators.score_maps.platt import (
+from calibcore.calibrators.score_maps.logistic import (
     NOT_CONVERGED,
     ODDS,
     PARTED,

@@ -9,7 +9,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method
-from calibcore.calibrators.score_maps.platt import (
+from calibcore.calibrators.score_maps.logistic import (
     NOT_CONVERGED,
     ODDS,
     SIGMOID,

@@ -8,9 +8,8 @@ from calibcore.events import TopR
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.texts.rows import say_rows
-from dashboard.views.decisions import document as decisions
-from dashboard.views.decisions import words
-from dashboard.views.decisions.document import Choices, document
+from dashboard.views.decisions import results, words
+from dashboard.views.decisions.document import CHOICES, Choices, document
 from dashboard.widgets import address
 from dashboard.widgets.blocks import write
 from dashboard.widgets.downloads import file_name, offer_table
@@ -27,8 +26,8 @@ def show(scene: Scene) -> None:
             write(acting)
         write(*rest)
         return
-    cutoff, costs = _choose_cutoff(decisions.events_of(scene)["Before"])
-    middle, offered = st.container(), decisions.groupings_of(scene)
+    cutoff, costs = _choose_cutoff(results.events_of(scene)["Before"])
+    middle, offered = st.container(), results.groupings_of(scene)
     harm = _choose_harm()
     by = _choose_grouping(offered) if offered else None
     choices = _remember(Choices(cutoff, costs, harm=harm, by=by))
@@ -49,7 +48,7 @@ def show(scene: Scene) -> None:
 
 def _remember(choices: Choices) -> Choices:
     """Keep what is chosen for the report, and return it."""
-    st.session_state[decisions.CHOICES] = choices
+    st.session_state[CHOICES] = choices
     return choices
 
 
@@ -58,7 +57,7 @@ def _choose_grouping(offered: list[str]) -> str | None:
     return st.selectbox(
         words.GROUP_BY,
         offered,
-        index=None if decisions.usual_grouping(offered) is None else 0,
+        index=None if results.usual_grouping(offered) is None else 0,
         key="decisions_by",
         **address.IN_ADDRESS,
         placeholder=words.GROUP_PLACE,
@@ -68,9 +67,9 @@ def _choose_grouping(offered: list[str]) -> str | None:
 
 def _file(scene: Scene, choices: Choices) -> str:
     """Return the counts of all rows and of every subgroup, each side, as a table."""
-    sides, cutoff = decisions.events_of(scene), choices.cutoff or 0.0
+    sides, cutoff = results.events_of(scene), choices.cutoff or 0.0
     at_cutoffs = [at_cutoff(event, cutoff) for event in sides.values()]
-    groups = decisions.by_group(scene, choices.by, [*sides.values()], cutoff) if choices.by else []
+    groups = results.by_group(scene, choices.by, [*sides.values()], cutoff) if choices.by else []
     named = [(say_rows(words.ALL_ROWS), at_cutoffs), *groups]
     lines = words.file_lines(
         [(name, side, one) for name, each in named for side, one in zip(sides, each, strict=True)]
@@ -102,7 +101,7 @@ def _choose_cutoff(event: EventScores) -> tuple[float, tuple[float, float] | Non
             words.BY, words.WAYS, key="cutoff_by", default="slider", width="content"
         )
         if way == "slider":
-            usual = decisions.usual_cutoff(event)
+            usual = results.usual_cutoff(event)
             chosen = st.slider(
                 words.CUTOFF, 1, 99, usual, key="cutoff", help=words.CUTOFF_HELP, width=420,
                 **address.IN_ADDRESS,

@@ -20,7 +20,8 @@ from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, P
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
-from calibcore.calibrators.score_maps.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
+from calibcore.calibrators.score_maps.logistic import NOT_CONVERGED, PARTED
+from calibcore.calibrators.score_maps.platt import FittedPlatt, PlattScaling
 from calibcore.calibrators.score_maps.quadratic import FittedQuadratic, QuadraticScaling
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.errors import CalibrationInputError
