@@ -11,8 +11,9 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.summary import AnySummary
 from dashboard.compute.fits import run_audit
+from dashboard.compute.groupings import groupings
 from dashboard.compute.periods import split_by_date
-from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
+from dashboard.compute.split import evaluated_split, methods_for, split_of
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, ParsedFile, Upload, digest_of, understand
 from dashboard.readers.limits import MAX_UPLOAD, check_size

@@ -13,7 +13,9 @@ from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
 from dashboard.texts.events import EventWords, event_words, outcome_name
 from dashboard.texts.rows import rows as rows_name
-from dashboard.texts.verdict import WHOLE_SET
+
+WHOLE_SET = "whole set"
+"""The one set of a file that is fitted on and, by folds, evaluated."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dashboard.opening import step as import_step
 from dashboard.readers import FileError, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
-from dashboard.texts.verdict import NEXT_STEP, NOT_FITTING, REFUSED, refusal
+from dashboard.texts.refusal import NEXT_STEP, NOT_FITTING, REFUSED, refusal
 from dashboard.widgets import downloads, fit_progress, graph, panel
 from dashboard.widgets import filter as row_filter
 from dashboard.widgets import papers as paper_settings

@@ -24,7 +24,7 @@ from dashboard.cli.pairing import Batch, PairedRows, match
 from dashboard.cli.summaries import heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
-from dashboard.compute.split import groupings, subgrouping_of
+from dashboard.compute.groupings import groupings, subgrouping_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS, GroupingColumn, Role

@@ -47,10 +47,10 @@ from dashboard.texts.design import design_line, estimated_share, shift_assumed
 from dashboard.texts.methods import fitted_in_batches, method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
+from dashboard.texts.refusal import refusal
 from dashboard.texts.report import command, rerun
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
-from dashboard.texts.verdict import refusal
 from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.results import selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines

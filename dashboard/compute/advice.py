@@ -12,8 +12,9 @@ from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.comparison import Conclusion, group_of, recommendation_of, usual
 from dashboard.compute.fits import run_audit
+from dashboard.compute.groupings import groupings
 from dashboard.compute.periods import splits_by_date
-from dashboard.compute.split import groupings, of_evaluated
+from dashboard.compute.split import of_evaluated
 from dashboard.compute.subgroups import DriftResults, find_drift, find_groups, is_of_two
 from dashboard.compute.uncertainty import closer_look, measures_of, screen
 from dashboard.scene import Scene

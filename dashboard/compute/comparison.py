@@ -42,14 +42,9 @@ from dashboard.compute.fits import (
     run_audit,
     seconds_per_logit,
 )
+from dashboard.compute.groupings import groupings
 from dashboard.compute.processes import FitJob, side_by_side_seconds
-from dashboard.compute.split import (
-    evaluated_rows,
-    evaluated_split,
-    groupings,
-    methods_for,
-    whole_split,
-)
+from dashboard.compute.split import evaluated_rows, evaluated_split, methods_for, whole_split
 from dashboard.compute.subgroups import most_telling
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.document.blocks import Sentences

@@ -20,13 +20,8 @@ from calibcore.subgroups import (
 )
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.split import (
-    Subgrouping,
-    of_evaluated,
-    predicted_classes,
-    subgrouping_of,
-    ways,
-)
+from dashboard.compute.groupings import Subgrouping, subgrouping_of, ways
+from dashboard.compute.split import of_evaluated, predicted_classes
 from dashboard.scene import Scene
 from dashboard.texts.advice import drifts
 from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES, Groups

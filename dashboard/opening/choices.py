@@ -23,7 +23,7 @@ from dashboard.texts.design import estimated_share, shift_assumed
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import event_of, outcome_counts
-from dashboard.texts.verdict import refusal
+from dashboard.texts.refusal import refusal
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
 

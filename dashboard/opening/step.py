@@ -29,7 +29,7 @@ from dashboard.texts import opening as words
 from dashboard.texts import summaries
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
-from dashboard.texts.verdict import LABELS_ALONE, REFUSED
+from dashboard.texts.refusal import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
 from dashboard.widgets.blocks import write
 

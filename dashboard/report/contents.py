@@ -28,7 +28,7 @@ from dashboard.compute.comparison import (
     usual,
 )
 from dashboard.compute.files import set_sentences
-from dashboard.compute.split import names_of_groups
+from dashboard.compute.groupings import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_subgroups
 from dashboard.compute.uncertainty import closer_look, measures_of
 from dashboard.compute.verdict import badges_of

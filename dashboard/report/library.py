@@ -19,7 +19,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.grouping import Grouping
 from dashboard.cli.output import write_file
-from dashboard.compute.split import ways
+from dashboard.compute.groupings import ways
 from dashboard.document.blocks import ReportDetails
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT

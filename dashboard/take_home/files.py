@@ -15,7 +15,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
 from dashboard.compute.files import plain_split, row_numbers
-from dashboard.compute.split import subgroupings_for
+from dashboard.compute.groupings import subgroupings_for
 from dashboard.readers import ReadingOptions, Upload
 from dashboard.readers.records import RawSet
 from dashboard.scene import Scene

@@ -14,8 +14,8 @@ from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.take_home import files, words
 from dashboard.take_home.calibrated import n_unfitted
+from dashboard.texts.refusal import refusal
 from dashboard.texts.rows import say_rows
-from dashboard.texts.verdict import refusal
 from dashboard.widgets.downloads import file_name, offer_file, offer_table
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

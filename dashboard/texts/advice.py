@@ -24,10 +24,11 @@ from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp
+from dashboard.texts.refusal import capitalised
 from dashboard.texts.rows import rows, rows_of
 from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, subgroup_name
 from dashboard.texts.tiles import new_misses, nll_key, now_certain, raised_nll
-from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
+from dashboard.texts.verdict import decisions, mean_moved, set_name
 
 TOP = TopR(1)
 

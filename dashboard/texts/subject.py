@@ -1,13 +1,12 @@
 """What a page is about: data, event, calibrator and set, in one line."""
 
 from calibcore.events import OneClass
-from dashboard.scene import Scene
+from dashboard.scene import WHOLE_SET, Scene
 from dashboard.settings import NO_METHOD
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import rows_of
 from dashboard.texts.subgroups import period_name
-from dashboard.texts.verdict import WHOLE_SET
 
 
 def subject(scene: Scene) -> str:

@@ -1,14 +1,12 @@
 """The sentences: what a result shows, in plain words with its numbers."""
 
 import math
-import re
 from collections.abc import Mapping
 
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.curves import ScoreCurve
-from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.verdict import detected, mean_gap_of
@@ -34,27 +32,19 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     adds_up,
     detected_points,
-    escape_markdown,
     measured,
     null_source,
     p_words,
     percent,
 )
+from dashboard.texts.refusal import capitalised
 from dashboard.texts.rows import rows, says_rows
 from dashboard.texts.subgroups import Groups
 
-REFUSED, NOT_FITTING = "File not usable", "Settings do not fit this file"
-
-LABELS_ALONE = (
-    "This file holds labels alone. Add the file with their logits or class probabilities in the"
-    " panel on the left."
-)
 KS = spelled_out("KS error")
 """In a headline."""
 
-NOT_FITTED = "Until then, all pages show uncalibrated scores."
 LOOKING_CLOSER = "Computing the 95% confidence intervals"
-NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
 
 
 def how_far(
@@ -184,17 +174,6 @@ def where_off(
             start = f"**{which}**{colon}{named} " if counted else ""
             where[name] = f"{start}{ranges_sentence(side)}"
     return where
-
-
-def capitalised(text: str) -> str:
-    """Return a text with a capital at its head."""
-    return f"{text[:1].upper()}{text[1:]}"
-
-
-def refusal(error: CalibrationInputError) -> str:
-    """Return a refusal for Markdown, with a capital where it begins with a word."""
-    text = str(error)
-    return escape_markdown(capitalised(text) if re.match(r"[a-z]{2,}[: ]", text) else text)
 
 
 def set_name(result: AuditResult, evaluated: SetResult) -> str:
@@ -349,9 +328,6 @@ def across_half(n_scores: int) -> str:
     """Return how many scores of one of two classes crossed one half."""
     return f"{n_scores:,} score{'' if n_scores == 1 else 's'} crossed 50%"
 
-
-WHOLE_SET = "whole set"
-"""The one set of a file that is fitted on and, by folds, evaluated."""
 
 RIGHT = ", right on average"
 """After a finding of both directions: then the means are as good as equal."""

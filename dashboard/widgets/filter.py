@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.compute.split import Subgrouping, groupings, subgrouping_of, ways
+from dashboard.compute.groupings import Subgrouping, groupings, subgrouping_of, ways
 from dashboard.readers import Upload
 from dashboard.scene import EvaluatedPart
 from dashboard.settings import NO_METHOD, Settings, Subgroup, method_by_key

@@ -11,8 +11,8 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.choosing import unpenalised
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import fit_cost
+from dashboard.texts.refusal import NOT_FITTED
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.verdict import NOT_FITTED
 from dashboard.widgets import address
 
 ASK_FROM = 60.0

@@ -13,7 +13,8 @@ from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
 from dashboard.compute.comparison import group_of
-from dashboard.compute.split import groupings, methods_for, subgrouping_of, ways, whole_split
+from dashboard.compute.groupings import groupings, subgrouping_of, ways
+from dashboard.compute.split import methods_for, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings

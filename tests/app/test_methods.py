@@ -9,7 +9,7 @@ from dashboard.compute.cache import forget
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.methods import method_name
-from dashboard.texts.verdict import NOT_FITTED
+from dashboard.texts.refusal import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
 from tests.marks import first_and_long
 

@@ -17,7 +17,8 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.fitting import prepare
 from calibcore.inference import group_gaps
 from calibcore.splits import deal_folds
-from dashboard.compute.split import groupings, methods_for, subgroupings_for, whole_split
+from dashboard.compute.groupings import groupings, subgroupings_for
+from dashboard.compute.split import methods_for, whole_split
 from dashboard.readers import read
 from dashboard.settings import Settings
 from dashboard.take_home.words import CALIBRATOR, CODE, NO_TABLE, SCORES, WORKBOOK

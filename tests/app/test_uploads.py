@@ -17,7 +17,7 @@ from dashboard.settings import NO_METHOD
 from dashboard.texts import opening as imports
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.verdict import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED
+from dashboard.texts.refusal import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED
 from tests.app.pages import (
     MARKUP,
     METHODS,

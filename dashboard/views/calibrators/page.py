@@ -21,8 +21,8 @@ from dashboard.compute.comparison import (
     seconds_of,
     settings_of,
 )
+from dashboard.compute.groupings import subgroupings_for
 from dashboard.compute.processes import MOST_RESTARTS
-from dashboard.compute.split import subgroupings_for
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD

@@ -22,7 +22,8 @@ from calibcore.selective import (
 from calibcore.splits import usual_folds
 from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.split import of_evaluated, subgrouping_of, ways
+from dashboard.compute.groupings import subgrouping_of, ways
+from dashboard.compute.split import of_evaluated
 from dashboard.compute.subgroups import find_groups, looks_like_ids, most_telling
 from dashboard.scene import Scene
 from dashboard.texts import verdict

@@ -15,10 +15,11 @@ from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.settings import SETS, ChosenEvent
 from dashboard.texts.events import event_name, outcome_name
+from dashboard.texts.refusal import refusal
 from dashboard.texts.rows import call_rows
 from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
-from dashboard.texts.verdict import named_sides, refusal
+from dashboard.texts.verdict import named_sides
 from dashboard.views.ks_graphs import drawing, words
 from dashboard.views.ks_graphs.document import document, note_of
 from dashboard.widgets import address, graph, headline, terms

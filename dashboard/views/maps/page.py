@@ -10,7 +10,7 @@ from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.data import LogitSet
 from calibcore.events import OneClass
 from dashboard.compute.fits import fit_seconds
-from dashboard.compute.split import names_of_groups
+from dashboard.compute.groupings import names_of_groups
 from dashboard.document.blocks import Table, plain_rows
 from dashboard.figures import reliability_diagram
 from dashboard.figures.maps import (

@@ -39,7 +39,8 @@ from calibcore.metrics import Options, entropy_is_nll
 from calibcore.splits import N_FOLDS
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
-from dashboard.compute.split import names_of_groups, whole_split
+from dashboard.compute.groupings import names_of_groups
+from dashboard.compute.split import whole_split
 from dashboard.figures.maps import NamedCurve, map_graph, odds_graph, shift_graph
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key

@@ -10,7 +10,7 @@ from calibcore.series import Checkpoint
 from calibcore.validation import Floats, Hits
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import amount, escape_markdown, percent, pp, span
-from dashboard.texts.verdict import refusal
+from dashboard.texts.refusal import refusal
 
 SERIES = "Series"
 NO_SERIES = (

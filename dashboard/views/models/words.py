@@ -9,6 +9,7 @@ from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
 from calibcore.models import Plane
 from calibcore.verdict import detected
+from dashboard.scene import WHOLE_SET
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
@@ -25,9 +26,10 @@ from dashboard.texts.numbers import (
     pp,
     span,
 )
+from dashboard.texts.refusal import refusal
 from dashboard.texts.rows import rows, rows_of
 from dashboard.texts.tiles import raised_nll
-from dashboard.texts.verdict import WHOLE_SET, across_half, refusal
+from dashboard.texts.verdict import across_half
 
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."

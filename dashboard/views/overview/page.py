@@ -13,9 +13,10 @@ from dashboard.texts.advice import HEADING
 from dashboard.texts.measures import DEFINED
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.power import power_sentence
+from dashboard.texts.refusal import capitalised
 from dashboard.texts.subject import scene_set
 from dashboard.texts.tiles import tiles
-from dashboard.texts.verdict import LOOKING_CLOSER, capitalised
+from dashboard.texts.verdict import LOOKING_CLOSER
 from dashboard.views.overview.document import (
     details_of,
     measure_notes,

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.compute.advice import drift_step_of
-from dashboard.compute.split import ways
+from dashboard.compute.groupings import ways
 from dashboard.compute.subgroups import (
     SubgroupResults,
     find_drift,
