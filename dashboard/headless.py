@@ -61,7 +61,7 @@ def _of_summaries(paths: Sequence[InputFile]) -> Upload:
     for path in paths:
         called = (path.name, *(f"{path.name} ({k})" for k in range(2, len(paths) + 1)))
         name = next(one for one in called if one not in summaries)
-        summaries[name] = parse_summary(path.read_bytes(), path.name)
+        summaries[name] = parse_summary(_bytes_of(path), path.name)
     return upload_of(summaries, digest_of_paths(paths))
 
 
