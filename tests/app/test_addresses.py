@@ -53,7 +53,9 @@ def test_no_two_controls_share_a_word_of_the_address() -> None:
 
 
 def test_an_address_opens_what_it_names_and_a_choice_is_a_short_word_in_it() -> None:
-    page = open_page(sample="crash_survival", method="platt", event="class", **{"class": "died"})
+    page = open_page(
+        "maps", sample="crash_survival", method="platt", event="class", **{"class": "died"}
+    )
     assert page.selectbox(key="method_seen").value == "platt"
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "died"
@@ -77,7 +79,7 @@ def test_what_the_address_cannot_have_is_said_until_it_is_chosen(key: str, asked
     (warning,) = [one.value for one in page.warning if "address asks for" in one.value]
     assert name in warning
     if key == "sample":
-        page = choose(page, key, "crash_survival")
+        page = choose(page, key, "three_garments")
         assert not [one for one in page.warning if "address asks for" in one.value]
 
 

@@ -248,7 +248,7 @@ def test_an_open_page_holds_no_result_that_is_no_longer_kept(
     gc.collect()
     kinds = AuditResult, SetResult
     before = {id(one) for one in gc.get_objects() if isinstance(one, kinds)}
-    page = open_page(path, sample="crash_survival", method="platt", resamples="20")
+    page = open_page(path, sample="three_garments", method="temperature", resamples="20")
     assert not page.exception
     results = [
         weakref.ref(one)

@@ -167,9 +167,8 @@ def test_question_picture_and_takeaway_are_on_the_first_screen(
             assert answer["y"] + answer["height"] <= height, lesson.key
 
 
-@pytest.mark.parametrize(
-    "key", first_and_long(["luck", *(one.key for one in LESSONS if one.key != "luck")])
-)
+@pytest.mark.long
+@pytest.mark.parametrize("key", [one.key for one in LESSONS])
 def test_pictures_are_whole_on_a_projector(open_page: OpenPage, key: str) -> None:
     page = open_page(f"learn?lesson={key}&size=projector", width=1024)
     page.set_viewport_size({"width": 1024, "height": 768})
@@ -201,6 +200,7 @@ def test_the_takeaway_is_on_a_small_screen_beside_a_guess(open_page: OpenPage, k
     assert box["y"] + box["height"] <= 768
 
 
+@pytest.mark.long
 def test_a_card_is_a_link_as_a_whole_and_the_address_keeps_the_place(open_page: OpenPage) -> None:
     page = open_page("learn")
     settle(page)

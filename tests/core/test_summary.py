@@ -43,6 +43,7 @@ from calibcore.summary import (
 )
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
+from tests.marks import first_and_long
 from tests.reference import counted_by_group
 from tests.reference import ks_error as slow_ks_error
 
@@ -207,7 +208,7 @@ def intervals_of_rows() -> Inference:
     return audit(*draw_rows(3000)).intervals()
 
 
-@pytest.mark.parametrize("most_cells", [1 << 13, 400])
+@pytest.mark.parametrize("most_cells", first_and_long([400, 1 << 13]))
 def test_intervals_of_many_rows_are_those_of_the_rows_but_for_the_draws(
     most_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

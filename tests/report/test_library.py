@@ -122,7 +122,7 @@ def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
         assert any(f"{by} = " in line for line in lines)
 
 
-@pytest.mark.parametrize("calibrator", first_and_long(["beta", None]))
+@pytest.mark.parametrize("calibrator", first_and_long(["histogram", "beta", None]))
 def test_json_has_the_audit_s_verdict_and_table(tmp_path: Path, calibrator: str | None) -> None:
     rng = np.random.default_rng(0)
     scores, ward = rng.uniform(0.2, 0.8, 4000).round(2), rng.choice(["a", "b"], 4000)
