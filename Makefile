@@ -13,6 +13,9 @@ RELEASE := .venv-release
 SHIPPED := .venv-shipped
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Each of the hundreds of processes that tests start would compile the modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines adapters agreement methods generated wheel release clean
 
 help:
