@@ -60,6 +60,9 @@ def in_order(scores: Floats, hits: Hits) -> bool:
 def tie_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Return the index of the last row of each block of equal scores.
 
+    Rows of one score have no order that means anything, so they are one step of every curve: see
+    Ties in docs/decisions.md.
+
     >>> tie_ends(np.array([0.2, 0.6, 0.6, 0.8])).tolist()
     [0, 2, 3]
     """

@@ -1,7 +1,8 @@
 """What a file may have, of whatever format, and what the process that parses it may take.
 
-The server is told the
-size of an upload in ``dashboard/.streamlit/config.toml``, nginx in ``docs/service/nginx.conf``.
+The server is told the size of an upload in ``dashboard/.streamlit/config.toml``, nginx in
+``docs/service/nginx.conf``. What one format alone counts stands in its module; docs/security.md
+lists all.
 """
 
 import sys

@@ -129,13 +129,7 @@ def n_numbers(fitted: FittedCalibrator) -> int:
     return count - ensemble
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "temperature", "ensemble_temperature", "vector", "matrix", "dirichlet", "one_vs_rest",
-        "structured_vector", "structured_matrix", "beta_ensemble", "platt", "quadratic", "beta",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("key", [one.key for one in CATALOGUE if one.fits.kind == "numbers"])
 def test_the_numbers_of_a_fit_are_counted(key: str) -> None:
     method = BY_KEY[key]
     if method.acts_on == "event":
@@ -143,5 +137,4 @@ def test_the_numbers_of_a_fit_are_counted(key: str) -> None:
         fitted: Any = method.make().fit(top.max(axis=1), top.argmax(axis=1) == LABELS)
     else:
         fitted = method.make().fit(LOGITS, LABELS)
-    assert method.fits.kind == "numbers"
     assert method.fits.count(3) == n_numbers(fitted)
