@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +20,6 @@ _WORK = 1e11
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-class NewtonModel(Protocol):
-    """What is asked of a model: `calibcore.calibrators.linear.model.LinearModel` is one."""
-
-    free: NDArray[np.bool_]
-    centred: bool
-    mean_squares: Floats
-    n_rows: int
-    kind: type[np.floating[Any]]
-    n_products: int
-
-    @property
-    def strength(self) -> Floats:
-        """Strength of each parameter's penalty."""
-
-    def own_sums(self) -> Floats:
-        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
-
-    def weighted(self) -> Iterator[tuple[Logits, Logits]]:
-        """Go through inputs and probabilities at the parameters evaluated last, classes first."""
-
-    def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
-        """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
-
-
 class Inverse:
     """The stand-in for the inverse Hessian, made again once that pays.
 
@@ -53,7 +29,7 @@ class Inverse:
     own part grows or shrinks.
     """
 
-    def __init__(self, model: NewtonModel) -> None:
+    def __init__(self, model: LinearModel) -> None:
         self.model = model
         self._n_products_then = 0
         self._approximate: Product | None = None
@@ -107,14 +83,14 @@ class Inverse:
         return _settled(turned, self.model)
 
 
-def _class_by_class(model: NewtonModel) -> Product:
+def _class_by_class(model: LinearModel) -> Product:
     """Invert the Hessian of each class's weight and bias alone."""
     root = np.linalg.inv(_own_parts(model))
     parts = root.swapaxes(1, 2) @ root
     return _settled(lambda slope: np.vecdot(parts, slope[:, np.newaxis]), model)
 
 
-def _own_parts(model: NewtonModel) -> Floats:
+def _own_parts(model: LinearModel) -> Floats:
     """Factorise the Hessian of each class's weight and bias alone, shape (n_classes, 2, 2)."""
     ends = np.arange(2)
     sums = model.own_sums()
@@ -133,7 +109,7 @@ def _own_parts(model: NewtonModel) -> Floats:
     return np.asarray(np.linalg.cholesky(hessians))
 
 
-def approximate_inverse(model: NewtonModel) -> Product:
+def approximate_inverse(model: LinearModel) -> Product:
     """Make a symmetric, positive stand-in for the inverse Hessian, where the model is now.
 
     A diagonal matrix with its bias, or a full one with few classes, has its whole Hessian
@@ -158,7 +134,7 @@ def approximate_inverse(model: NewtonModel) -> Product:
     return _settled(product, model)
 
 
-def _settled(product: Product, model: NewtonModel) -> Product:
+def _settled(product: Product, model: LinearModel) -> Product:
     """Keep held parameters, and all directions that change no probability, where they are."""
     free = model.free
     loose = np.logical_and(free.all(axis=0), ~model.strength.any(axis=0))
@@ -187,7 +163,7 @@ def _lifted(diagonal: Floats) -> Floats:
     return np.asarray(np.maximum(diagonal, least))
 
 
-def _dense_inverse(model: NewtonModel, *, full: bool) -> Product:
+def _dense_inverse(model: LinearModel, *, full: bool) -> Product:
     """Invert the Hessian of the whole matrix, or of its diagonal and the bias.
 
     It is sum over rows of p_k (1 if k = l else 0 - p_l) x_i x_j, for entries (i, k) and (j, l).
@@ -234,7 +210,7 @@ def _with_bias(inputs: Logits) -> Logits:
 
 
 def _contributions(
-    model: NewtonModel, every: int, *, full: bool
+    model: LinearModel, every: int, *, full: bool
 ) -> Iterator[tuple[Logits, NDArray[Any]]]:
     """Return inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
     if not full:
@@ -285,7 +261,7 @@ def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
     return product
 
 
-def _kronecker_inverse(model: NewtonModel) -> Product:
+def _kronecker_inverse(model: LinearModel) -> Product:
     n_classes = len(model.free)
     classes = np.zeros((n_classes, n_classes), dtype=model.kind)
     inputs = np.zeros((n_classes + 1, n_classes + 1), dtype=model.kind)
