@@ -1,6 +1,7 @@
 """Vector scaling, matrix scaling and Dirichlet calibration: one linear model, three papers."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,7 +30,7 @@ from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
 from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.weights import RowWeights, SampleWeight
+from calibcore.weights import SampleWeight
 
 Odir = tuple[float, float] | Literal["cv"] | None
 """ODIR's strengths (lambda, mu), "cv" to choose them by cross-validation, or none."""
@@ -293,8 +294,33 @@ _ALL_RULED_OUT = (
 )
 
 
+class StructuredMap(SlowVectorMap):
+    """A temperature, then corrections held back the more the fewer rows there are."""
+
+    @abstractmethod
+    def _penalty(self, n_classes: int, n_rows: int) -> tuple[Penalty, tuple[float, ...]]:
+        """Return the penalty, and its strengths in the order in which the method names them."""
+
+    def fit(
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
+    ) -> FittedLinear:
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
+        rows = LogitSet(logits, labels)
+        penalty, strengths = self._penalty(rows.n_classes, rows.n_samples)
+        checked = LogitRows.checked(rows.logits, rows.labels).weighted_by(weights)
+        temperature, warnings = _temperature(checked)
+        inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
+        calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings, weights)
+        return fit_linear(calibration_rows, inputs, penalty, strengths=strengths, progress=progress)
+
+
 @dataclass(frozen=True)
-class StructuredVectorScaling(SlowVectorMap):
+class StructuredVectorScaling(StructuredMap):
     """Scale by a temperature, then correct each class's factor and bias as far as the rows bear.
 
     The fewer rows there are for each class, the closer it stays to temperature scaling.
@@ -334,26 +360,17 @@ class StructuredVectorScaling(SlowVectorMap):
         check_strength(self.bias_strength, "bias_strength")
         check_strength(self.diagonal_strength, "diagonal_strength")
 
-    def fit(
-        self,
-        logits: ArrayLike,
-        labels: ArrayLike,
-        *,
-        progress: Progress | None = None,
-        sample_weight: SampleWeight = None,
-    ) -> FittedLinear:
-        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
-        rows = LogitSet(logits, labels)
-        each = rows.n_classes / rows.n_samples
+    def _penalty(self, n_classes: int, n_rows: int) -> tuple[Penalty, tuple[float, ...]]:
+        each = n_classes / n_rows
         strengths = (self.bias_strength * each, self.diagonal_strength * each)
-        strength = np.tile(strengths[::-1], (rows.n_classes, 1))
+        strength = np.tile(strengths[::-1], (n_classes, 1))
         centre = np.zeros_like(strength)
         centre[:, 0] = 1.0
-        return _fit(rows, weights, Penalty(strength, centre), strengths, progress)
+        return Penalty(strength, centre), strengths
 
 
 @dataclass(frozen=True)
-class StructuredMatrixScaling(SlowVectorMap):
+class StructuredMatrixScaling(StructuredMap):
     """Scale by a temperature, then correct factors, biases and the mixing between classes.
 
     Each kind of correction has its own penalty, the largest on the most numerous, so the method
@@ -397,17 +414,8 @@ class StructuredMatrixScaling(SlowVectorMap):
         check_strength(self.diagonal_strength, "diagonal_strength")
         check_strength(self.off_diagonal_strength, "off_diagonal_strength")
 
-    def fit(
-        self,
-        logits: ArrayLike,
-        labels: ArrayLike,
-        *,
-        progress: Progress | None = None,
-        sample_weight: SampleWeight = None,
-    ) -> FittedLinear:
-        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
-        rows = LogitSet(logits, labels)
-        n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
+    def _penalty(self, n_classes: int, n_rows: int) -> tuple[Penalty, tuple[float, ...]]:
+        each = n_classes / n_rows
         strengths = (
             self.bias_strength * each,
             self.diagonal_strength * each,
@@ -417,21 +425,7 @@ class StructuredMatrixScaling(SlowVectorMap):
         strength[np.diag_indices(n_classes)] = strengths[1]
         strength[:, -1] = strengths[0]
         centre = np.eye(n_classes, n_classes + 1, dtype=np.int8)
-        return _fit(rows, weights, Penalty(strength, centre), strengths, progress)
-
-
-def _fit(
-    rows: LogitSet,
-    weights: RowWeights | None,
-    penalty: Penalty,
-    strengths: tuple[float, ...],
-    progress: Progress | None,
-) -> FittedLinear:
-    checked = LogitRows.checked(rows.logits, rows.labels).weighted_by(weights)
-    temperature, warnings = _temperature(checked)
-    inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
-    calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings, weights)
-    return fit_linear(calibration_rows, inputs, penalty, strengths=strengths, progress=progress)
+        return Penalty(strength, centre), strengths
 
 
 def _temperature(rows: LogitRows) -> tuple[float, tuple[str, ...]]:
