@@ -125,47 +125,28 @@ class IsotonicCalibration(ScoreMap):
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedIsotonic:
-        from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-            isotonic_regression,
-        )
+        from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import
 
-        if sample_weight is not None:
-            return self._fit_weighted(event_rows(scores, hits, sample_weight))
-        rows = validation.scores_and_hits(scores, hits)
-        # Pooled classes come in order: no copy is made of what may fill the memory.
-        ordered, ordered_hits = rows if in_order(*rows) else sort_by_score(*rows)
-        starts, hits_before = _groups(ordered, ordered_hits)
-        sizes = np.diff(starts)
-        steps = isotonic_regression(np.diff(hits_before) / sizes, weights=sizes).blocks
-        ends = starts[steps]
-        # From whole numbers, the heights are right to the last digit.
-        heights = np.diff(hits_before[steps]) / np.diff(ends)
-        return FittedIsotonic(
-            ordered[ends[:-1]],
-            ordered[ends[1:] - 1],
-            np.maximum.accumulate(heights),
-            self.interpolate,
-            warnings=_warnings(heights),
-        )
-
-    def _fit_weighted(self, rows: EventRows) -> FittedIsotonic:
-        """Fit to weighted rows; repeated ones are fitted as they are."""
-        from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-            isotonic_regression,
-        )
-
+        if sample_weight is None:
+            given = validation.scores_and_hits(scores, hits)
+            # Pooled classes come in order: no copy is made of what may fill the memory.
+            rows = EventRows(*(given if in_order(*given) else sort_by_score(*given)), None)
+        else:
+            rows = event_rows(scores, hits, sample_weight)
         if rows.weights is None:
-            return self.fit(rows.scores, rows.hits)
-        ends = tie_ends(rows.scores)
-        starts = tie_starts(ends)
-        sizes = np.add.reduceat(rows.weights, starts)
-        hits = np.add.reduceat(rows.weights * rows.hits, starts)
-        steps = isotonic_regression(hits / sizes, weights=sizes).blocks
-        heights = np.add.reduceat(hits, steps[:-1]) / np.add.reduceat(sizes, steps[:-1])
-        distinct = rows.scores[ends]
+            starts, hits_before = _groups(rows.scores, rows.hits)
+            sizes, sums = np.diff(starts), np.diff(hits_before)
+        else:
+            starts = np.append(tie_starts(tie_ends(rows.scores)), rows.scores.size)
+            sizes = np.add.reduceat(rows.weights, starts[:-1])
+            sums = np.add.reduceat(rows.weights * rows.hits, starts[:-1])
+        steps = isotonic_regression(sums / sizes, weights=sizes).blocks
+        ends = starts[steps]
+        # Of whole numbers, the heights are right to the last digit.
+        heights = np.add.reduceat(sums, steps[:-1]) / np.add.reduceat(sizes, steps[:-1])
         return FittedIsotonic(
-            distinct[steps[:-1]],
-            distinct[steps[1:] - 1],
+            rows.scores[ends[:-1]],
+            rows.scores[ends[1:] - 1],
             np.maximum.accumulate(np.clip(heights, 0.0, 1.0)),
             self.interpolate,
             warnings=_warnings(heights),
