@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -182,24 +182,6 @@ Where the weights are best, none is below 1 / (rows x classes): the uniform part
 """
 
 
-class Objective(Protocol):
-    """A loss on given rows.
-
-    Newton's steps in the temperature improve the weights, too, so these need not be exact before:
-    ``weights_worth`` is how far not, where to evaluate a loss at other weights takes long.
-    """
-
-    weights_worth: float
-
-    def at(self, inverse: float, precision: Precision) -> Place:
-        """Return the loss at an inverse temperature."""
-        ...
-
-    def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
-        """Return the loss to some digits, one row an inverse temperature, one column weights."""
-        ...
-
-
 def _on_weights(blocks: list[tuple[NDArray[Any], LogitRows]], weights: Floats) -> OnWeights:
     """Return the mean NLL, given probabilities of the true class, and the first's derivatives."""
     n_rows, nll, products = 0.0, 0.0, np.zeros((5, 4))
@@ -345,6 +327,14 @@ class SquaredError:
         fixed -= 2 * flat * (1 - one - two)
         moving = np.stack([one * one, 2 * one * two, -2 * one])
         return np.asarray(np.stack([itself, other, own], axis=1) @ moving + fixed)
+
+
+Objective = Likelihood | SquaredError
+"""A loss on given rows.
+
+Newton's steps in the temperature improve the weights, too, so these need not be exact before:
+``weights_worth`` is how far not, where to evaluate a loss at other weights takes long.
+"""
 
 
 def _products(inverse: float, precision: Precision, rows: LogitRows) -> list[float]:
