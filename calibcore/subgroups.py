@@ -502,9 +502,7 @@ def settled_group(
 
 def _rising(scores: Floats, hits: NDArray[np.bool_]) -> Floats:
     """Return the isotonic regression of hits on the score, at each row."""
-    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-        isotonic_regression,
-    )
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import
 
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     rates = np.bincount(place, hits) / counts

@@ -241,9 +241,7 @@ def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
     Rows in each step of any resample, and the frequency of its hits, both of shape (n_steps,); and
     the first step of each resample, shape (n_resamples,).
     """
-    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-        isotonic_regression,
-    )
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import
 
     # A third of the time that scipy takes to pool them all
     counts, hits, begins = _pooled(*_joined(counted))

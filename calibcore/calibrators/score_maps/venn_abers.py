@@ -173,9 +173,7 @@ def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
 
 def _hull_corners(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
     """Return the corners of the lower hull of (-1, -1), P_1, P_2, ..., without the first."""
-    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-        isotonic_regression,
-    )
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import
 
     rows, heights = sizes.copy(), hits.copy()
     rows[0] += 1
