@@ -96,6 +96,16 @@ def quantile_band(curves: Floats, level: float) -> tuple[Floats, Floats]:
     return quantile((1 - level) / 2), quantile((1 + level) / 2)
 
 
+def widened(
+    drawn: tuple[Floats, Floats], exact: tuple[Floats, Floats], frequency: Floats
+) -> tuple[Floats, Floats]:
+    """Widen a band to hold an interval and the curve; NaN where the curve is."""
+    lower = np.fmin(np.minimum(exact[0], frequency), drawn[0])
+    upper = np.fmax(np.maximum(exact[1], frequency), drawn[1])
+    unknown = np.isnan(frequency)
+    return np.where(unknown, np.nan, lower), np.where(unknown, np.nan, upper)
+
+
 # Where the four graphs of Gupta 2021 would lie if the scores were the true probabilities ------
 
 

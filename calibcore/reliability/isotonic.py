@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.reliability.bands import Band, Resampling, quantile_band
+from calibcore.reliability.bands import Band, Resampling, quantile_band, widened
 from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, counted_rows
@@ -115,7 +115,7 @@ def corp_of(
     drawn = quantile_band(groups.refit(frequency, rng, n_resamples), level)
     step = np.searchsorted(ends, groups.places, side="right")
     exact = _rising(hits if counted.design is None else heights * alike, alike, level)
-    confidence = _widened(drawn, heights[step], [end[step] for end in exact])
+    confidence = widened(drawn, (exact[0][step], exact[1][step]), heights[step])
     at = counted.scores[groups.places]
     return CorpReliability(
         score=counted.scores,
@@ -154,9 +154,7 @@ def _of_steps(counted: Tally, starts: NDArray[np.intp]) -> tuple[Floats, Floats,
 
 
 def _isotonic(values: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
-        isotonic_regression,
-    )
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import
 
     fit = isotonic_regression(values, weights=weights)
     return fit.x, fit.blocks
@@ -166,16 +164,6 @@ def _rising(hits: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:
     """Return monotone pointwise intervals per step."""
     lower, upper = binomial_interval(hits, count, interval="clopper_pearson", level=level)
     return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
-
-
-def _widened(
-    drawn: tuple[Floats, Floats], frequency: Floats, exact: list[Floats]
-) -> tuple[Floats, Floats]:
-    """Widen a band to hold the curve and the interval of each step."""
-    return (
-        np.minimum(np.minimum(drawn[0], exact[0]), frequency),
-        np.maximum(np.maximum(drawn[1], exact[1]), frequency),
-    )
 
 
 class _Groups:

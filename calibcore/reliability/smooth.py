@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore.errors import CalibrationInputError
-from calibcore.reliability.bands import Band, Resampling, quantile_band
+from calibcore.reliability.bands import Band, Resampling, quantile_band, widened
 from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, counted_rows
@@ -137,7 +137,7 @@ def smooth_of(
         frequency=frequency,
         mean_score=_share(smooth_scores, smooth_rows, least),
         density=np.maximum(smooth_rows, 0.0) / counted.n_samples,
-        confidence=resampling.band(score, *_widened(drawn, exact, frequency)),
+        confidence=resampling.band(score, *widened(drawn, exact, frequency)),
         bandwidth=sigma,
     )
 
@@ -250,16 +250,6 @@ def _rows_near(weights: Floats, squared: Floats, n_samples: int) -> Floats:
     """Return how many rows the weights amount to; by Schwarz's inequality from 1 to all."""
     total = np.square(weights)
     return np.clip(total / np.maximum(squared, total / n_samples), 1.0, n_samples)
-
-
-def _widened(
-    drawn: tuple[Floats, Floats], exact: tuple[Floats, Floats], frequency: Floats
-) -> tuple[Floats, Floats]:
-    """Widen a band to hold an interval and the curve; NaN where the curve is."""
-    lower = np.fmin(np.minimum(exact[0], frequency), drawn[0])
-    upper = np.fmax(np.maximum(exact[1], frequency), drawn[1])
-    unknown = np.isnan(frequency)
-    return np.where(unknown, np.nan, lower), np.where(unknown, np.nan, upper)
 
 
 def _own_bandwidth(counted: Tally) -> float:
