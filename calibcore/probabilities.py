@@ -18,6 +18,9 @@ SMALLEST_NUMBER = 5e-324
 SMALLEST_SCORE = 2.0**-52
 """Nearest that a score comes to 0 or 1 before its logarithm is taken."""
 
+SMALLEST_SPAN = 1e-6
+"""Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
+
 LOG2_E = 1 / math.log(2)
 """Powers of 2 take less time than those of e."""
 

@@ -27,11 +27,11 @@ from calibcore.calibrators.method import Choice, Cost, Fits, Method
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
-from calibcore.calibrators.score_maps.logistic import ODDS, SIGMOID, SMALLEST_SPAN
+from calibcore.calibrators.score_maps.logistic import ODDS, SIGMOID
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import log_odds, sigmoid
+from calibcore.probabilities import SMALLEST_SPAN, log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 from calibcore.weights import SampleWeight, weights_named

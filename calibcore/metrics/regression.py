@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.metrics.measure import EventMeasure
+from calibcore.probabilities import SMALLEST_SCORE, SMALLEST_SPAN
 from calibcore.tally import Tally, hit_sums, resample_rows, tally
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight
-
-SMALLEST_SCORE = 2.0**-52
-"""Nearest that a score comes to 0 or 1 before its log-odds are taken, as in Platt scaling."""
 
 WIDTH = 0.5
 """Log-odds that neighbours who are joined are apart at most."""
@@ -106,9 +104,6 @@ _SHARES = _chebyshev(_NODES) * np.where(np.arange(_N_POINTS) > 0, 2, 1)[:, np.ne
 
 Indices = NDArray[np.intp]
 Marks = NDArray[np.bool_]
-
-SMALLEST_SPAN = 1e-6
-"""Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
 
 _STEEPEST = 0.5
 """Change of log-odds within a group of neighbours up to which few points stand for them exactly."""

@@ -16,7 +16,6 @@ from calibcore.calibrators.score_maps.logistic import (
     ODDS,
     PARTED,
     SIGMOID,
-    SMALLEST_SPAN,
     constant_score,
     is_constant,
     is_separable,
@@ -25,7 +24,7 @@ from calibcore.calibrators.score_maps.logistic import (
     only_one_class,
     smoothed,
 )
-from calibcore.probabilities import SMALLEST_SCORE, log_odds, sigmoid
+from calibcore.probabilities import SMALLEST_SCORE, SMALLEST_SPAN, log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibcore.probabilities import SMALLEST_SCORE
+from calibcore.probabilities import SMALLEST_SCORE, SMALLEST_SPAN
 from calibcore.strips import row_strips
 from calibcore.validation import Floats, Hits
 
@@ -167,10 +167,6 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
                 factor = rows[i][k] / pivot[k]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], pivot, strict=True)]
     return np.array([row[-1] / row[k] for k, row in enumerate(rows)])
-
-
-SMALLEST_SPAN = 1e-6
-"""Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
 
 
 NOT_CONVERGED = "The fit did not reach its optimum; do not rely on it."
