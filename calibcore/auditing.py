@@ -1,7 +1,6 @@
 """One audit: fit on the calibration set, evaluate on the test set or in folds, before and after."""
 
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
-from calibcore.results import find, result_class
+from calibcore.results import find, finite, result_class
 from calibcore.splits import AnySplit, Split, usual_split
 from calibcore.tables import rows_of
 from calibcore.verdict import Verdict, verdict_of
@@ -226,8 +225,8 @@ class AuditResult:
         """
         measures = {
             one.measure.key: {
-                "before": _finite(one.before),
-                "after": _finite(one.after if self.test.calibrated else None),
+                "before": finite(one.before),
+                "after": finite(one.after if self.test.calibrated else None),
             }
             for one in self.test.comparisons
         }
@@ -555,10 +554,6 @@ def _rebinned(
         return [known.get(one.key) or evaluated.compare(one.key) for one in measures]
 
     return replace(result, comparisons=Comparisons(make))
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _split_of(data: object, columns: Mapping[str, Any], seed: int) -> AnySplit:

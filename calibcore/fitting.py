@@ -109,18 +109,19 @@ def _fitted(
 
 def calibrated_scores(fitted: FittedScoreMap, prepared: PreparedSet) -> Floats:
     """Calibrate the event's scores of one set; one that knows groups gets those of its rows."""
-    return _predict(fitted, prepared.event.scores, prepared.rows.groups)
+    return calibrate(fitted, prepared.event.scores, prepared.rows.groups)
 
 
 def calibrated_event(fitted: FittedScoreMap, prepared: PreparedSet) -> EventScores:
     """Return the event of one set with calibrated scores."""
     event = prepared.event
     if isinstance(event, CountedScores):
-        return event.moved(_predict(fitted, event.cells.scores, event.cells.groups))
+        return event.moved(calibrate(fitted, event.cells.scores, event.cells.groups))
     return like(EventScores(calibrated_scores(fitted, prepared), event.hits), prepared.rows)
 
 
-def _predict(fitted: FittedScoreMap, scores: Floats, groups: Labels | None) -> Floats:
+def calibrate(fitted: FittedScoreMap, scores: Floats, groups: Labels | None) -> Floats:
+    """Calibrate scores; a map that knows groups takes those of the rows."""
     if isinstance(fitted, FittedGroupMap):
         return fitted.predict(scores, groups)
     return fitted.predict(scores)
@@ -148,7 +149,7 @@ class FoldedScoreMap(FittedGroupMap):
             mine = np.flatnonzero(self.fold == number)
             if mine.size:
                 own = None if known is None else known[mine]
-                result[mine] = _predict(fitted, checked[mine], own)
+                result[mine] = calibrate(fitted, checked[mine], own)
         return result
 
     def part(self, chosen: NDArray[np.bool_]) -> "FoldedScoreMap":

@@ -1,5 +1,6 @@
 """Result objects: frozen, shown in one short line, and searched by key."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar, dataclass_transform
@@ -61,3 +62,8 @@ def find(known: Mapping[str, Row], key: str, field: str) -> Row:
     if key not in known:
         raise CalibrationInputError(field, repr(key), f"one of {', '.join(known)}")
     return known[key]
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number; None where there is none, or one that JSON has no word for."""
+    return value if value is not None and math.isfinite(value) else None

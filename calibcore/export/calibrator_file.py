@@ -25,7 +25,9 @@ from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
+from calibcore.fitting import calibrate
 from calibcore.grouping import UNKNOWN, Grouping, numbers_of
+from calibcore.results import finite
 from calibcore.tables import are_probabilities, class_names_of, refuse_percentages
 from calibcore.validation import Floats, Labels
 
@@ -218,7 +220,7 @@ class CalibratorFile:
         content["event"] = None if self.event is None else _event_written(self.event)
         content["groups"] = [asdict(one) for one in self.groups]
         content["figures"] = {
-            key: [_finite(value) for value in sides] for key, sides in self.figures.items()
+            key: [finite(value) for value in sides] for key, sides in self.figures.items()
         }
         content["fitted"] = json.loads(self.fitted.to_json())
         content["checksum"] = _checksum(content)
@@ -306,10 +308,7 @@ class CalibratorFile:
             return self.fitted.predict_proba(self._logits(values))
         if not isinstance(self.fitted, FittedScoreMap):
             raise CalibrationInputError("calibrator", type(self.fitted).__name__, "a map of rows")
-        scores = self._scores(values)
-        if isinstance(self.fitted, FittedGroupMap):
-            return self.fitted.predict(scores, known)
-        return self.fitted.predict(scores)
+        return calibrate(self.fitted, self._scores(values), known)
 
     def scores(self, table: object) -> Floats:
         """Return the event's score in each new row, which a calibrator of scores is applied to.
@@ -434,10 +433,6 @@ def _digest(rows: Rows) -> str:
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and np.isfinite(value) else None
 
 
 def _are_numbers(names: tuple[str, ...]) -> bool:
