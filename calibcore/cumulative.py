@@ -363,7 +363,8 @@ def curves_of(counted: Tally) -> CumulativeCurves:
 
     deviation, cumulants = math.sqrt(float(counted.variances.sum())), None
     if counted.design is not None:
-        cumulants = _cumulants(counted.design)
+        spread, third = counted.design.null_moments
+        cumulants = float(spread.sum()), float(third.sum())
         if counted.design.is_drawn:
             deviation = counted.design.deviation_of(counted.design.gaps)
     return CumulativeCurves(
@@ -376,12 +377,6 @@ def curves_of(counted: Tally) -> CumulativeCurves:
         design=counted.design,
         cumulants=cumulants,
     )
-
-
-def _cumulants(design: OrderedDesign) -> tuple[float, float]:
-    """Return variance and skew of the sum of weighted hits, if the scores were the truth."""
-    spread, third = design.null_moments
-    return float(spread.sum()), float(third.sum())
 
 
 def ks_error(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:

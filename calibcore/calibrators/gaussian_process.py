@@ -777,11 +777,10 @@ class FittedGaussianProcess(FittedVectorMap):
 
     def recipe(self) -> Recipe:
         """Write `FittedGaussianProcess.predict_proba`, a few thousand cells at a time."""
-        kernel = Kernel(self.amplitude, self.lengthscale, self.noise)
         numbers = {
             "places": self.places, "lengthscale": self.lengthscale,
             "mean": self.amplitude * self.q_mean, "factor": self.amplitude * self.q_factor.T,
-            "whitener": basis(self.places, self.places, kernel).whitener,
+            "whitener": basis(self.places, self.places, self._kernel).whitener,
         }  # fmt: skip
         sizes = tuple(max(size, fewest(self.places.size)) for size in N_POINTS)
         return numbers, [

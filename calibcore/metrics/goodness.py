@@ -135,9 +135,7 @@ def hosmer_lemeshow_test(
     """
     fitted = validation.whole_number(fitted, "fitted", least=0, most=1_000)
     counted = tally(scores, hits, sample_weight=sample_weight)
-    if counted.squares is not None:
-        refuse_sampling("hosmer_lemeshow", _KIND)
-    table = bin_tally(counted, n_bins=n_groups, binning="equal_mass")
+    table = _groups(counted, n_groups)
     statistic = float(hosmer_lemeshow_of(table))
     degrees = max(int(np.count_nonzero(table.counts)) - fitted, 0)
     return HosmerLemeshowTest(statistic, degrees, _beyond_chi_squared(statistic, degrees))
@@ -164,10 +162,10 @@ def hosmer_lemeshow_of(table: BinTable) -> Floats:
     return np.asarray(np.where(np.isnan(parts), 0.0, parts).sum(axis=-1))
 
 
-def _tenths(counted: Tally) -> BinTable:
+def _groups(counted: Tally, n_groups: int = N_GROUPS) -> BinTable:
     if counted.squares is not None:
         refuse_sampling("hosmer_lemeshow", _KIND)
-    return bin_tally(counted, n_bins=N_GROUPS, binning="equal_mass")
+    return bin_tally(counted, n_bins=n_groups, binning="equal_mass")
 
 
 SPIEGELHALTER_Z = EventMeasure(
@@ -203,6 +201,6 @@ HOSMER_LEMESHOW = EventMeasure(
     extent=(0.0, math.inf),
     is_tested_only=True,
     counts_rows=True,
-    compute=lambda c, _: hosmer_lemeshow_of(c.once(_tenths)),
+    compute=lambda c, _: hosmer_lemeshow_of(c.once(_groups)),
     law=_beyond_chi_squared,
 )
