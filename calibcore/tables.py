@@ -79,8 +79,6 @@ def rows_of(
         rows = data
     else:
         rows = _read(data, outcomes)
-    if isinstance(rows, LogitSet):
-        return _with_columns(rows, groups, sample_weight, clusters)
     return _with_columns(rows, groups, sample_weight, clusters)
 
 

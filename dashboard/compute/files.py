@@ -281,11 +281,10 @@ def _names(column: Column) -> Array:
 def taken_as(upload: Upload) -> tuple[str, ...]:
     """Return for each row shown first the class that its label was read as, or correct or wrong.
 
-    "" for rows that are in no set, or in one that is not of the file that is shown; nothing at all
-    where a sample has several rows.
+    "" for rows that are in no set, or in one that is not of the file that is shown.
     """
     preview, contents = upload.preview, upload.contents
-    if not preview.of_samples or not contents.sets:
+    if not contents.sets:
         return ()
     shown = np.asarray(preview.numbers or range(1, len(preview.rows) + 1), dtype=np.int64)
     taken = [""] * len(shown)

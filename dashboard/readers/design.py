@@ -57,17 +57,12 @@ def opened(table: FileTable, reading: Reading) -> tuple[FileTable, Reading, Plac
     counts = np.where(happened == 1, k[lines], (n - k)[lines])
     new = {id(events): happened, id(trials): counts}
     columns = [
-        c
-        if c.unread
-        else replace(
-            c,
-            values=new.get(id(c), c.values[lines]),
-            odd=None,
-            percents=2 * c.percents,
+        c if c.unread else replace(
+            c, values=new.get(id(c), c.values[lines]), odd=None, percents=2 * c.percents,
             commas=2 * c.commas,
         )
         for c in table.columns
-    ]
+    ]  # fmt: skip
     roles = tuple("outcome" if role == "events" else role for role in reading.roles)
     whole = replace(table, columns=tuple(columns), n_rows=len(lines), among=None, shown=())
     sentence = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."

@@ -211,10 +211,7 @@ def _n_classes(tables: Mapping[Role, Array]) -> int:
             for role, table in tables.items()
         )
         raise FileError("logits", " but ".join(parts), "the same classes in both sets")
-    n_classes = counts.pop()
-    if n_classes < 2:
-        raise FileError("logits", "one column", "at least 2 classes, or a row of scores")
-    return n_classes
+    return counts.pop()
 
 
 def _logit_set(

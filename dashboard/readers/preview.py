@@ -9,8 +9,6 @@ import numpy as np
 
 from calibcore.binning import round_ranges
 from calibcore.data import EventScores, LogitSet, Rows
-from calibcore.probabilities import softmax
-from calibcore.strips import row_strips
 from calibcore.subgroups import Places, settled_group
 from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
@@ -290,11 +288,7 @@ def _is_in_time(column: GroupingColumn) -> bool:
 def _probability(rows: Rows, k: int) -> Floats:
     if isinstance(rows, EventScores):
         return rows.scores if k else 1 - rows.scores
-    scores = np.empty(rows.n_samples)
-    for block in row_strips(*rows.given.shape):
-        given = rows.given[block]
-        scores[block] = (softmax(given) if rows.values_kind == "logits" else given)[:, k]
-    return scores
+    return rows.probabilities[:, k]
 
 
 def _groups_of(column: GroupingColumn) -> tuple[Places, list[str]]:

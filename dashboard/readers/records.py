@@ -403,23 +403,20 @@ class Preview:
     uses: tuple[ColumnUse, ...] = ()  # what each column was taken for
     rows: tuple[tuple[str, ...], ...] = ()
     numbers: tuple[int, ...] = ()  # of each row, as refusals name it
-    of_samples: bool = True  # each is a row of the set; else several were put together to one
     refused: bool = False  # not the first rows of all, but the first that cannot be used
     roles: tuple[ColumnRole, ...] = ()  # what each column is for, of a table; empty of arrays
     reasons: tuple[str, ...] = ()  # why, one short phrase each, as in `Reading`
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Raw(_OfRows):
     """The rows of a set, with where in the file they stand."""
 
-    among: NDArray[np.bool_] | None = field(default=None, kw_only=True)  # which of all its rows
-    first_row: int = field(default=1, kw_only=True)  # how the file itself numbers it, for refusals
-    columns: tuple[GroupingColumn, ...] = field(
-        default=(), kw_only=True
-    )  # what else is known of each
-    ids: tuple[Column, ...] = field(default=(), kw_only=True)  # what names the rows
-    design: Design | None = field(default=None, kw_only=True)
+    among: NDArray[np.bool_] | None = None  # which of all its rows
+    first_row: int = 1  # how the file itself numbers it, for refusals
+    columns: tuple[GroupingColumn, ...] = ()  # what else is known of each
+    ids: tuple[Column, ...] = ()  # what names the rows
+    design: Design | None = None
 
     def rows(self, chosen: NDArray[Any]) -> Self:
         """Keep the rows of a mask, or at places."""

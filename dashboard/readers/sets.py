@@ -1,6 +1,6 @@
 """From columns with their roles to sets of values and labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -79,18 +79,23 @@ def _of_arrays(parsed: Arrays, options: ReadingOptions) -> Contents:
     if options.sets == "one":
         return _all_rows(parts, options)
     by_set = {role: _of_part(parts, role, options) for role in parts.tables}
-    for role, contents in by_set.items():
-        raw = contents.sets["rows"]
-        if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
-            lacking = "values" if raw.table is None else "labels"
-            raise FileError(SET_NAMES[role], f"no {lacking}", "values and labels of both sets")
+    sets = {role: contents.sets["rows"] for role, contents in by_set.items()}
+    refuse_halves(sets)
     first, second = by_set.values()
     named = any(role_of(array.name)[0] != "rows" for array in parsed.arrays)
     return replace(
-        first, sets={role: contents.sets["rows"] for role, contents in by_set.items()},
+        first, sets=sets,
         **sentences_of(first, second, parts, FileSentences(doubts=() if named else (_BY_ORDER,))),
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
+
+
+def refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
+    """Refuse two sets of which one lacks its values, or its labels."""
+    for role, part in sets.items():
+        if isinstance(part, RawSet) and (part.table is None or part.labels is None):
+            lacking = "values" if part.table is None else "labels"
+            raise FileError(SET_NAMES[role], f"no {lacking}", "values and labels of both sets")
 
 
 def _of_part(parts: Parts, role: Role, options: ReadingOptions) -> Contents:

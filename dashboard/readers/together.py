@@ -1,7 +1,7 @@
 """Several files, or sheets: which belong together, and their rows under or beside one another."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, combinations, product
@@ -39,7 +39,7 @@ from dashboard.readers.records import (
     within,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
-from dashboard.readers.sets import contents_of, sets_from
+from dashboard.readers.sets import contents_of, refuse_halves, sets_from
 
 WANTED = "parts of one table, values with their labels, or a calibration and a test set"
 DIGITS = re.compile(r"\d+", re.ASCII)
@@ -318,18 +318,15 @@ def _agreement(pairs: Sequence[Sequence[File]]) -> float | None:
 
 def ask_pairs(ways: Sequence[Pairing]) -> NoReturn:
     """Ask which files belong together."""
-    answers = tuple(
-        Answer(
-            plain(" + ".join(file.source for file in in_order(one.pairs)[0]), 50),
-            one.why,
-            {"together": ("sets", *(file.source for file in in_order(one.pairs)[0]))},
-        )
-        for one in ways
-    )
+    answers = []
+    for one in ways:
+        sources = [file.source for file in in_order(one.pairs)[0]]
+        change = {"together": ("sets", *sources)}
+        answers.append(Answer(plain(" + ".join(sources), 50), one.why, change))
     names = ", ".join(quoted(file.source, 30) for pair in ways[0].pairs for file in pair)
     raise Question(
         "files", f"two with values and two with labels, {names}",
-        "Which two are the calibration set?", answers,
+        "Which two are the calibration set?", tuple(answers),
     )  # fmt: skip
 
 
@@ -944,15 +941,8 @@ def _two_sets(
         "calibration": _of_file(raw.rows(is_first), fitted.table, flags[:first]),
         "test": _of_file(raw.rows(~is_first), evaluated.table, flags[first:]),
     }
-    _refuse_halves(sets)
+    refuse_halves(sets)
     return replace(contents, sets=sets)
-
-
-def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
-    for role, part in sets.items():
-        if isinstance(part, RawSet) and (part.table is None or part.labels is None):
-            lacking = "values" if part.table is None else "labels"
-            raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
 def _each_alone(files: Sequence[File], options: ReadingOptions, remarks: Remarks) -> Contents:
@@ -961,7 +951,7 @@ def _each_alone(files: Sequence[File], options: ReadingOptions, remarks: Remarks
     sets: dict[Role, RawSet | RawEvent] = {
         "calibration": first.sets["rows"], "test": second.sets["rows"],
     }  # fmt: skip
-    _refuse_halves(sets)
+    refuse_halves(sets)
     names = [part.class_names or () for part in sets.values() if isinstance(part, RawSet)]
     if [len(name) for name in names] == [2, 2] and names[0] == names[1][::-1]:
         event, other = (quoted(name[1]) for name in names)

@@ -53,11 +53,8 @@ def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()
     if wide is not None and not any(
         c.values.dtype.kind == "f" for c in whole if c is not wide and not c.unread
     ):
-        text, wanted = (
-            f"lists of more than {MAX_COLUMNS:,} classes",
-            "as many at most, or an .npz",
-        )
-        raise FileError(f"column {quoted(wide.name)}", text, wanted)
+        text = f"lists of more than {MAX_COLUMNS:,} classes"
+        raise FileError(f"column {quoted(wide.name)}", text, "as many at most, or an .npz")
     return FileTable(whole, n_rows, shown=shown_of(whole, n_rows), notes=notes)
 
 

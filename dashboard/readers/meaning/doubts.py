@@ -320,8 +320,7 @@ def _compared(
 
 def _below_chance(part: _SetWithClasses) -> Iterator[str]:
     """Doubt labels that scores far above one half find no better than guesses."""
-    one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
-    backwards = tuple(turned(part.rows, part.where, one_score=one_score))
+    backwards = tuple(turned(part.rows, part.where, one_score=_is_of_event(part)))
     yield from backwards
     if backwards or not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
         return

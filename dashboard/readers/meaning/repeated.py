@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.data import EventScores, LogitSet, Rows
-from calibcore.probabilities import softmax
 from calibcore.strips import row_strips, strip_rows
 from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
@@ -395,16 +394,8 @@ def _of_truth(rows: Rows, truth: Array) -> Floats:
     """Return the score of the true class."""
     if isinstance(rows, EventScores):
         return rows.scores[: len(truth)]
-    scores = np.empty(len(truth))
-    for block in row_strips(len(truth), rows.n_classes):
-        p = _probabilities(rows, block)
-        scores[block] = np.take_along_axis(p, truth[block, np.newaxis], axis=1)[:, 0]
-    return scores
-
-
-def _probabilities(rows: LogitSet, block: slice) -> Floats:
-    given = rows.given[block]
-    return np.asarray(softmax(given) if rows.values_kind == "logits" else given, dtype=np.float64)
+    first = rows.probabilities[: len(truth)]
+    return np.take_along_axis(first, truth[:, np.newaxis], axis=1)[:, 0]
 
 
 # Rows that stand in both sets, found by a hash of each ---------------------------------------

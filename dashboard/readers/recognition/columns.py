@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
@@ -144,8 +145,7 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
 
 
 def _names_classes(group: Scores, kinds: Sequence[set[str]]) -> bool:
-    names = {folded(name) for name in group.names}
-    return group.tells or any(own <= names for own in kinds)
+    return group.tells or any(own <= group.folded_names for own in kinds)
 
 
 def by_affix(columns: Sequence[Feature]) -> Iterator[Scores]:
@@ -220,11 +220,11 @@ def _by_sum(numbers: Sequence[Feature]) -> Iterator[Scores]:
         runs = [*runs[:-1], [*runs[-1], f]] if near else [*runs, [f]]
     for run in runs:
         for members in (run, run[1:], run[:-1]):
-            if len(members) > 2 and sums_to(table_of(members, members[0].rows)):
+            if len(members) > 2 and sums_to(table_of(members)):
                 yield _bare(members)
                 break
     if len(shares) <= _FEW and shares:
-        table = table_of(shares, shares[0].rows)
+        table = table_of(shares)
         for k, first in enumerate(shares):
             for j in range(k + 1, len(shares)):
                 if sums_to(table[:, [k, j]]):
@@ -317,7 +317,7 @@ def list_pairs(features: Sequence[Feature]) -> list[Scores]:
         for classes in lists for scores in lists
         if classes is not scores and classes.column.values.shape == scores.column.values.shape
         and lists_classes(
-            table_of([classes], classes.rows), table_of([scores], classes.rows),
+            table_of([classes]), table_of([scores]),
             words_of(classes.name),
         )
     ]  # fmt: skip
@@ -456,11 +456,7 @@ class Hypothesis:
 
 def worth(**strengths: float) -> dict[str, float]:
     """Return evidence by its name, its weight times its strength."""
-    return times({name.replace("_", " "): strength for name, strength in strengths.items()})
-
-
-def times(numbers: Mapping[str, float]) -> dict[str, float]:
-    """Multiply how strong each evidence is by its weight."""
+    numbers = {name.replace("_", " "): strength for name, strength in strengths.items()}
     return {name: WEIGHTS[name] * float(s) for name, s in numbers.items() if s}
 
 
@@ -562,7 +558,7 @@ def largest(
 ) -> tuple[bool, float]:
     """Return whether the largest value is that of the outcome beyond luck, and how often it is."""
     rows = members[0].rows
-    table = np.nan_to_num(table_of(members, rows), nan=-np.inf)
+    table = np.nan_to_num(table_of(members), nan=-np.inf)
     top = table.argmax(axis=1)
     written, codes = outcome.kinds
     own = codes[rows]
@@ -652,22 +648,20 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         words & (terms.DATE_WORDS if feature.n_kinds <= 20 else terms.SURE_ID_WORDS)
     )
     rest = 0.0 if called or weakly or happened else 0.3 if event else 1.0
-    numbers: dict[str, float] = {
-        "called the outcome": called,
-        "called an outcome": weakly and not called,
-        "says what happened": event and not called,
-        "two values": two,
-        "cells say what happened": decided,
-        "called something else": max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
-        "cells name sets": (two and flag_of(feature.name) is not None)
+    return worth(
+        called_the_outcome=called,
+        called_an_outcome=weakly and not called,
+        says_what_happened=event and not called,
+        two_values=two,
+        cells_say_what_happened=decided,
+        called_something_else=max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
+        cells_name_sets=(two and flag_of(feature.name) is not None)
         or (bool(kinds) and None not in sets_of([*kinds])),
-        "called a prediction": predicted and not called,
-        "called correct or wrong": is_called_correct(feature),
-        "many values": feature.n_kinds > 20 and not called,
-    }
-    if not named:
-        numbers["last of the columns"] = feature.place == n_columns - 1
-    return times(numbers)
+        called_a_prediction=predicted and not called,
+        called_correct_or_wrong=is_called_correct(feature),
+        many_values=feature.n_kinds > 20 and not called,
+        last_of_the_columns=not named and feature.place == n_columns - 1,
+    )
 
 
 def score_alone(feature: Feature) -> dict[str, float]:
@@ -680,21 +674,17 @@ def score_alone(feature: Feature) -> dict[str, float]:
     hundred = not known and feature.low >= 0 and 1 < feature.high <= 100
     signed = not known and feature.low < 0 < feature.high and not feature.whole
     another = begins(words - {"%", "pct", "percent"}, terms.MEASURE_STEMS)
-    return times(
-        {
-            "called a score": called,
-            "from 0 to 1": fractions,
-            "percent": feature.is_percent and not fractions,
-            "from 0 to 100": hundred and not surely,
-            "neither shares nor logits": not (known or hundred or signed),
-            "whole numbers": feature.whole and not feature.is_percent,
-            "called another number": another * (0.2 if surely else 0.6 if called else 1.0),
-            "called unsure": begins(words, terms.UNSURE_STEMS),
-            "counts up": feature.counts_up and feature.whole,
-            "named as an id": bool(words & terms.ID_WORDS)
-            and feature.whole
-            and feature.n_kinds > 20,
-        }
+    return worth(
+        called_a_score=called,
+        from_0_to_1=fractions,
+        percent=feature.is_percent and not fractions,
+        from_0_to_100=hundred and not surely,
+        neither_shares_nor_logits=not (known or hundred or signed),
+        whole_numbers=feature.whole and not feature.is_percent,
+        called_another_number=another * (0.2 if surely else 0.6 if called else 1.0),
+        called_unsure=begins(words, terms.UNSURE_STEMS),
+        counts_up=feature.counts_up and feature.whole,
+        named_as_an_id=bool(words & terms.ID_WORDS) and feature.whole and feature.n_kinds > 20,
     )
 
 
@@ -787,7 +777,7 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
     """Weigh what a group of columns says by itself for being one a class."""
     members = [features[place] for place in group.places]
     is_list = members[0].kind == "list"
-    table = table_of(members, members[0].rows)
+    table = table_of(members)
     shares = is_list or all(f.is_share for f in members)
     shares = bool(shares and np.fmin.reduce(table, axis=None) >= 0)
     shares = shares and bool(np.fmax.reduce(table, axis=None) <= 1)
@@ -908,17 +898,12 @@ def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truth
     columns.sort(key=lambda f: (f.place not in by_user, -sum(alone[f.place].values())))
     columns = columns[:_MOST_OUTCOMES]
     truths = _Truths(columns, alone, {f.place: outcome_marks(f) for f in columns})
-    for truth in columns:
-        for column in columns:
-            if (
-                truth is not column
-                and len(truths.pairs) < _MOST_PAIRS
-                and same_classes(truth, column)
-            ):
-                right = hits(truth, column)
-                called = column.place in by_user or is_called_prediction(column)
-                if right is not None or called or _answers(column, truth):
-                    truths.pairs.append((truth, column, right))
+    for truth, column in permutations(columns, 2):
+        if len(truths.pairs) < _MOST_PAIRS and same_classes(truth, column):
+            right = hits(truth, column)
+            called = column.place in by_user or is_called_prediction(column)
+            if right is not None or called or _answers(column, truth):
+                truths.pairs.append((truth, column, right))
     return truths
 
 
@@ -942,10 +927,10 @@ def _of_group(
 def _of_one_hot(group: Scores, own: Evidence, shown: Scores) -> Hypothesis:
     labels = bool(LABEL_WORDS.intersection(words_of(shown.affix)))
     foretells = not labels and bool(PREDICTION_WORDS.intersection(words_of(shown.affix)))
-    evidence = times(
-        {"0 and 1 a class": 1, "called an outcome": labels, "called a prediction": 3 * foretells}
-    )
-    evidence |= worth(
+    evidence = worth(
+        **{"0 and 1 a class": 1},
+        called_an_outcome=labels,
+        called_a_prediction=3 * foretells,
         named_by_the_cells=group.folded_names == shown.folded_names,
         too_few_for_the_classes=len(group.names) != len(shown.names),
     )
@@ -1014,9 +999,9 @@ def _several(
     places = {place for group in groups for place in group.places}
     for group in groups:
         members = [features[place] for place in group.places]
-        top = table_of(members, members[0].rows).max(axis=1)
+        top = table_of(members).max(axis=1)
         for place in {scores.places[0] for scores in lone} - places:
-            own = table_of([features[place]], members[0].rows)[:, 0]
+            own = table_of([features[place]])[:, 0]
             if np.nanmean(np.abs(own - top) <= 1e-3 * np.abs(top)) > 0.95:
                 places.add(place)
     return places

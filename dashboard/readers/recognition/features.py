@@ -425,8 +425,9 @@ def _count_kinds(
     return min(len(np.unique(values)), MANY + 1)
 
 
-def table_of(features: Sequence[Feature], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return some rows of columns of numbers side by side, shape (n_rows, n_columns)."""
+def table_of(features: Sequence[Feature]) -> NDArray[np.float64]:
+    """Return the sample of columns of numbers side by side, shape (n_rows, n_columns)."""
+    rows = features[0].rows
     if len(features) == 1 and features[0].kind == "list":
         return features[0].column.values[rows].astype(np.float64)
     return np.column_stack([f.column.values[rows].astype(np.float64) for f in features])

@@ -93,7 +93,7 @@ def one_order(first: Feature, second: Feature) -> bool:
     """Return whether a column beside shares says the same: as percent, or in the same order."""
     if first.is_share == second.is_share:
         return False
-    one, two = (table_of([f], first.rows)[:, 0] for f in (first, second))
+    one, two = (table_of([f])[:, 0] for f in (first, second))
     known = np.isfinite(one) & np.isfinite(two)
     other = second if first.is_share else first
     if other.low >= 0 and other.high <= 100:  # a recalibrated score has the same order
@@ -105,10 +105,7 @@ def one_order(first: Feature, second: Feature) -> bool:
 
 def say_the_same(first: Scores, second: Scores, features: Sequence[Feature]) -> bool:
     """Return whether one group is the softmax, or the percentages, of the other."""
-    rows = features[first.places[0]].rows
-    tables = [
-        table_of([features[place] for place in scores.places], rows) for scores in (first, second)
-    ]
+    tables = [table_of([features[place] for place in scores.places]) for scores in (first, second)]
     if tables[0].shape != tables[1].shape or tables[0].shape[1] < 2:
         return False
     shares = []

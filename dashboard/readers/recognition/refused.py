@@ -389,7 +389,7 @@ def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
     ]  # fmt: skip
     lists = [features[k] for k in best.scores.places] if best.scores else []
     if texts and lists and lists[0].kind == "list":
-        table = table_of(lists[:1], lists[0].rows)
+        table = table_of(lists[:1])
         if (table[:, 1:] <= table[:, :-1]).all():
             raise FileError(
                 f"column {quoted(texts[0].name)}", "lists of names beside scores that fall",
@@ -465,7 +465,7 @@ def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
             if texts := [member for member in members if member.kind == "text"]:
                 text = f"is text, such as {quoted((texts[0].column.texts or ('',))[0], 20)}"
                 raise FileError(f"column {quoted(texts[0].name)}", text, f"numbers with {wanted}")
-            table = table_of(members, members[0].rows)
+            table = table_of(members)
             if sums_to(table):
                 continue
             sums = table.sum(axis=1)
@@ -629,10 +629,10 @@ def ask_of_families(
     """Ask which of two groups of columns of the same classes is meant."""
     if best.scores is None or best.scores.layout != "classes" or not best.scores.names:
         return
-    names = {folded(name) for name in best.scores.names}
+    names = best.scores.folded_names
     for other in (*others, *_second_family(best, features, options)):
         scores = other.scores
-        if scores is None or {folded(name) for name in scores.names} != names:
+        if scores is None or scores.folded_names != names:
             continue
         if {*scores.places} & {*best.scores.places} or "called unsure" in other.evidence:
             continue
