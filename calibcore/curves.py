@@ -14,8 +14,9 @@ from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
     Progress,
+    part_of,
 )
-from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses, tell
+from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
 from calibcore.counted import weighted
@@ -93,9 +94,9 @@ def temperature_sweep(
     ([0.6269, 0.5623], [0.1308, 0.0])
     """
     checked = _temperatures(temperatures)
-    values = np.empty((4, checked.size))
+    values, report = np.empty((4, checked.size)), part_of(progress)
     for place, temperature in enumerate(checked.tolist()):
-        tell(progress, place / checked.size)
+        report(place / checked.size)
         nll, entropy, outcomes = _at(rows, event, temperature)
         counted = tally_of(outcomes)
         error = ece(outcomes.scores, outcomes.hits, n_bins=n_bins, sample_weight=rows.weights)
@@ -190,9 +191,9 @@ def knot_sweep(
         raise CalibrationInputError(
             "rows", f"{most:,}", f"at least {max(least, min(knots))}, as many as the fewest knots"
         )
-    values = np.empty((4, len(allowed)))
+    values, report = np.empty((4, len(allowed))), part_of(progress)
     for place, n_knots in enumerate(allowed):
-        tell(progress, place / len(allowed))
+        report(place / len(allowed))
         chosen = replace(spline, n_knots=n_knots, cross_validated=False)
         of_rows = calibration.scores, calibration.hits
         fitted = chosen.fit(*of_rows, sample_weight=calibration.weights)

@@ -892,7 +892,7 @@ class GaussianProcessCalibration(SlowVectorMap):
             return _identity((*warnings, "No row is left, so nothing is changed."))
         if not possible.all():
             rows = rows.rows(possible)
-        return self._fit(rows, warnings, progress or _untold)
+        return self._fit(rows, warnings, part_of(progress))
 
     def _fit(
         self, rows: LogitSet, warnings: list[str], progress: Progress
@@ -925,10 +925,6 @@ class GaussianProcessCalibration(SlowVectorMap):
             optimum.gradient_norm,
             warnings=tuple(warnings),
         )
-
-
-def _untold(share: float) -> None:
-    """Take a progress report for nobody."""
 
 
 def _identity(warnings: tuple[str, ...]) -> FittedGaussianProcess:

@@ -184,7 +184,7 @@ class Lift(SlowVectorMap):
 
 
 def _columns(
-    part: Part, shape: tuple[int, int], n_columns: int, progress: Progress | None
+    part: Part, shape: tuple[int, int], n_columns: int, progress: Progress
 ) -> Iterator[tuple[int, Floats]]:
     """Turn a table of that shape into its first columns, and forget them as they are used.
 
@@ -197,12 +197,12 @@ def _columns(
         block = part(rows)
         for start, group in zip(starts, groups, strict=True):
             group[:, rows] = block[:, start : start + len(group)].T
-        tell(progress, _READING * min(rows.stop / shape[0], 1.0))
+        progress(_READING * min(rows.stop / shape[0], 1.0))
     groups.reverse()
     for start in starts:
         for number, column in enumerate(groups.pop(), start=start):
             yield number, column
-            tell(progress, _READING + (1 - _READING) * (number + 1) / n_columns)
+            progress(_READING + (1 - _READING) * (number + 1) / n_columns)
 
 
 def _fit_columns(
@@ -214,7 +214,7 @@ def _fit_columns(
 ) -> tuple[FittedScoreMap, ...]:
     """Fit a map on each of the first columns, which a row hits where that column is its own."""
     (n_classes, n_columns), (progress, weights) = sizes, progress_and_weights
-    columns = _columns(part, (own.size, n_classes), n_columns, progress)
+    columns = _columns(part, (own.size, n_classes), n_columns, part_of(progress))
     weighed = weights_named(weights)
     return tuple(
         score_map.fit(_scores_for(score_map, column), own == number, **weighed)
@@ -252,12 +252,6 @@ def check_score_map(value: ScoreMap) -> None:
     """Raise unless what is lifted is a map of one score."""
     if not isinstance(value, ScoreMap):
         raise CalibrationInputError("score_map", type(value).__name__, "a map of one score")
-
-
-def tell(progress: Progress | None, done: float) -> None:
-    """Report how far a fit is, if anything listens."""
-    if progress is not None:
-        progress(done)
 
 
 def tall_blocks(n_rows: int, n_classes: int, *, cells: int = _BESIDE) -> Iterator[slice]:
@@ -516,6 +510,7 @@ def _fit_pooled(
     weights: RowWeights | None = None,
 ) -> FittedScoreMap:
     """Fit on all entries of a table, which is overwritten."""
+    report = part_of(progress)
     for rows in row_strips(*probabilities.shape):
         probabilities[rows] = _scores_for(score_map, probabilities[rows])
     table = np.zeros(probabilities.shape, dtype=np.int8)
@@ -526,9 +521,9 @@ def _fit_pooled(
         return score_map.fit(scores, hits.view(np.bool_), sample_weight=each)
     # Sorted here, in place, as a score map would sort a copy of a table that fills the memory.
     sort_together(scores, hits)
-    tell(progress, _SHARE_SORTED)
+    report(_SHARE_SORTED)
     fitted = score_map.fit(scores, hits.view(np.bool_))
-    tell(progress, 1.0)
+    report(1.0)
     return fitted
 
 
@@ -630,10 +625,10 @@ class PooledClasses(Lift):
         weights: RowWeights | None = None,
     ) -> FittedPooledClasses:
         """Fit on checked class probabilities."""
-        table = np.empty((labels.size, n_classes))
+        table, report = np.empty((labels.size, n_classes)), part_of(progress)
         for rows in tall_blocks(*table.shape):
             table[rows] = part(rows)
-            tell(progress, _SHARE_READ * min(rows.stop / labels.size, 1.0))
+            report(_SHARE_READ * min(rows.stop / labels.size, 1.0))
         fitted = _fit_pooled(self.score_map, table, labels, progress, weights)
         return FittedPooledClasses(fitted, self.strictness, warnings=fitted.warnings)
 

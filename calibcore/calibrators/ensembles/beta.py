@@ -18,6 +18,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
+    part_of,
     weighed_rows,
 )
 from calibcore.calibrators.descriptions import (
@@ -125,7 +126,7 @@ class FitProgress:
     ``progress``: told the share. ``n_cells``: size of the table of all rows.
     """
 
-    def __init__(self, progress: Progress | None, n_cells: int) -> None:
+    def __init__(self, progress: Progress, n_cells: int) -> None:
         self.progress, self.n_cells = progress, n_cells
         self.cells = self.reported = 0
 
@@ -138,8 +139,7 @@ class FitProgress:
     def tell(self) -> None:
         """Report the share that is done, as far as it can be known."""
         self.reported = self.cells
-        if self.progress is not None:
-            self.progress(1 - math.exp(-self.cells / (_USUAL_PASSES * self.n_cells)))
+        self.progress(1 - math.exp(-self.cells / (_USUAL_PASSES * self.n_cells)))
 
 
 class Search:
@@ -401,7 +401,7 @@ class BetaEnsemble(SlowVectorMap):
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
             return _identity(*left_out, *tempered.warnings)
         few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
-        done = FitProgress(progress, rows.logits.size)
+        done = FitProgress(part_of(progress), rows.logits.size)
         search = Search(rows.rows(np.arange(rows.n_samples)[few]), self.loss, done)
         tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
         best, converged = min(tried, key=lambda run: search.evaluate(run[0].ravel())[0])

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import Progress, part_of
 from calibcore.calibrators.linear.model import Block, LinearModel, Penalty, summed_nll
 from calibcore.calibrators.linear.newton import minimise
 from calibcore.calibrators.temperature import LogitRows, fit_temperature
@@ -132,7 +132,7 @@ class _Folds:
         self.parts = _parts(list(model.blocks), seed)
         self.reached = [start] * len(self.parts)
         self.losses: dict[tuple[float, float], float] = {}
-        self.progress = progress
+        self.progress = part_of(progress)
         self.most = usual * len(self.parts)
         self.done = 0
 
@@ -188,8 +188,7 @@ class _Folds:
         return np.asarray(self.free & present[:, np.newaxis])
 
     def _report(self, share: float) -> None:
-        if self.progress:
-            self.progress(min(1.0, (self.done + share) / self.most))
+        self.progress(min(1.0, (self.done + share) / self.most))
 
 
 def _parts(blocks: list[Block], seed: int) -> list[list[Block]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import Progress, part_of
 from calibcore.calibrators.linear.model import (
     Block,
     LinearModel,
@@ -34,7 +34,7 @@ def minimise_weighted(
     """
     from scipy.optimize import minimize  # noqa: PLC0415 - half a second to import, rarely needed
 
-    loss = _Loss(model, weights / weights.sum(), start, progress)
+    loss = _Loss(model, weights / weights.sum(), start, part_of(progress))
     result = minimize(
         loss.evaluate, start[model.free],
         jac=True, hessp=loss.product, method="trust-ncg",
@@ -56,7 +56,7 @@ class _Loss:
     shares: Floats
     """Of the weight; shape (n_rows,)."""
     start: Floats
-    progress: Progress | None
+    progress: Progress
     norms: list[float] = field(default_factory=list)
     """Of the gradients so far."""
 
@@ -80,9 +80,8 @@ class _Loss:
             pull_back(outputs, block.inputs, slope)
         gradient = np.asarray(slope[self.model.free])
         self.norms.append(max(largest_of(gradient), GOAL))
-        if self.progress is not None:
-            first = self.norms[0]
-            self.progress(math.log(first / min(self.norms)) / math.log(max(first / GOAL, 2)))
+        first = self.norms[0]
+        self.progress(math.log(first / min(self.norms)) / math.log(max(first / GOAL, 2)))
         return total, gradient
 
     def product(self, values: Floats, direction: Floats) -> Floats:
