@@ -181,8 +181,6 @@ def score_quantiles(event: EventScores, shares: ArrayLike) -> Floats:
 def weighted(event: EventScores) -> tuple[EventScores, RowWeights | None]:
     """Return rows as few with weights: cells with their numbers, where they are counted.
 
-    Examples
-    --------
     >>> rows, weights = weighted(counted_scores(tally([0.6, 0.2, 0.6], [1, 0, 1])))
     >>> rows.scores.tolist(), weights.values.tolist()
     ([0.2, 0.6], [1.0, 2.0])
@@ -199,8 +197,6 @@ def deal_cells(
 
     Of more than `_MOST_DEALT` rows of an outcome, each is dealt by itself.
 
-    Examples
-    --------
     >>> rows = counted_scores(tally([0.5] * 6, [0, 0, 1, 1, 1, 1]))
     >>> rows, fold = deal_cells(rows, n_folds=2, seed=0)
     >>> rows.times.values.tolist(), fold.tolist()

@@ -19,13 +19,9 @@ UNKNOWN = -1
 class Grouping:
     """How the values of a column become the numbers of groups, in any table.
 
-    Notes
-    -----
     Numbers and texts that are the same number are one group: 3, 3.0 and "3". A missing value, NaN
     and "" are blank.
 
-    Examples
-    --------
     >>> wards = Grouping.of(["surgery", "cardiology", "surgery"])
     >>> wards.names, wards.numbers(["surgery", "dermatology"]).tolist()
     (('cardiology', 'surgery'), [1, -1])
@@ -49,10 +45,7 @@ class Grouping:
         ``values``: numbers or names; a column of a data frame has a name of its own; shape
         (n_samples,).
 
-        Raises
-        ------
-        CalibrationInputError
-            Not one dimension.
+        Raises `CalibrationInputError` for values that are not of one dimension.
         """
         name = getattr(values, "name", None)
         return cls(tuple(_different(_column(values))[0]), name if isinstance(name, str) else "")
@@ -64,10 +57,7 @@ class Grouping:
 
         Place of each group's name; `UNKNOWN` where there is none; shape (n_samples,).
 
-        Raises
-        ------
-        CalibrationInputError
-            Not one dimension.
+        Raises `CalibrationInputError` for values that are not of one dimension.
         """
         known = {name: k for k, name in enumerate(self.names)}
         array = _column(values)
@@ -88,8 +78,6 @@ def groupings_of(values: object) -> tuple[Grouping, ...]:
 
     ``values``: as for `Grouping.of`; or several columns, shape (n_samples, n_columns).
 
-    Examples
-    --------
     >>> [one.names for one in groupings_of([["B", 1], ["A", 2], ["B", 2]])]
     [('A', 'B'), ('1', '2')]
     """
@@ -102,13 +90,8 @@ def numbers_of(groupings: Sequence[Grouping], values: object) -> Labels:
     ``groupings``: of the columns. ``values``: the columns, in this order; those of a data frame go
     by their names, whatever others it has.
 
-    Raises
-    ------
-    CalibrationInputError
-        Another number of columns.
+    Raises `CalibrationInputError` for another number of columns.
 
-    Examples
-    --------
     >>> known = Grouping(("A", "B"), "ward"), Grouping(("up to 39", "40 and more"), "age", (40.0,))
     >>> numbers_of(known, [["B", 51], ["C", 12]]).tolist()
     [[1, 1], [-1, 0]]
@@ -125,8 +108,6 @@ def numbers_of(groupings: Sequence[Grouping], values: object) -> Labels:
 def number(text: str) -> float | None:
     """Return the finite number that a text is, if it is one.
 
-    Examples
-    --------
     >>> number("3"), number("ward"), number("nan")
     (3.0, None, None)
     """

@@ -57,25 +57,18 @@ def restated(
     ``split``: its calibration set says for which share the scores are meant. ``event``: of which
     the share is. ``prevalence``: the share, strictly between 0 and 1.
 
-    Raises
-    ------
-    CalibrationInputError
-        A share that is none, rows of one outcome alone, clusters or sampling weights, rows of a
-        summary, an event of ranks.
+    Raises `CalibrationInputError` for a share that is none, rows of one outcome alone, clusters or
+    sampling weights, rows of a summary, an event of ranks.
 
-    Notes
-    -----
     If rows of each outcome are drawn from all such rows at random, the odds of the event at any
     score are those among the rows times (t / (1 - t)) / (r / (1 - r)), t the stated share and r
     that among the rows: an offset in log-odds, whatever the scores. Weights t / r for rows with the
     event and (1 - t) / (1 - r) for others make the rows stand for that population. The numbers of
     rows of either outcome are fixed, as case-control studies fix them.
 
-    References
-    ----------
-    Prentice and Pyke, *Logistic disease incidence models and case-control studies*, Biometrika
-    1979; Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
-    probabilities*, Neural Computation 2002.
+    Source: Prentice and Pyke, *Logistic disease incidence models and case-control studies*,
+    Biometrika 1979; Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a
+    priori probabilities*, Neural Computation 2002.
     """
     if not isinstance(prevalence, float | np.floating) or not 0 < prevalence < 1:
         raise CalibrationInputError("prevalence", repr(prevalence), "a share between 0 and 1")

@@ -88,8 +88,6 @@ def twelve_decimals(probabilities: Floats) -> Floats:
     given as 0.1 in two rows comes out as two numbers. Rounded, both are what was given, to the
     last digit.
 
-    Examples
-    --------
     >>> (np.array([0.1 + 0.2, 1e-20]) == [0.3, 1e-20]).tolist()
     [False, True]
     >>> (twelve_decimals(np.array([0.1 + 0.2, 1e-20])) == [0.3, 1e-20]).tolist()
@@ -106,19 +104,13 @@ def softmax(logits: ArrayLike) -> Floats:
 
     Rows sum to 1; shape (n_samples, n_classes).
 
-    Raises
-    ------
-    CalibrationInputError
-        Not two dimensions, NaN, plus infinity, or a row without a finite logit.
+    Raises `CalibrationInputError` for logits that are not of two dimensions, NaN, plus infinity, or
+    a row without a finite logit.
 
-    Notes
-    -----
     exp(z_k - max z) / sum_j exp(z_j - max z), in float64 whatever the input's precision. Classes
     whose probabilities are too small for a float rank by their logits all the same: see
     `rank_by_logits`.
 
-    Examples
-    --------
     >>> softmax([[0.0, 0.0], [1000.0, 0.0]]).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
@@ -193,13 +185,8 @@ def log_probabilities(probabilities: ArrayLike) -> Floats:
 
     A probability of 0 becomes minus infinity: the class is ruled out; shape (n_samples, n_classes).
 
-    Raises
-    ------
-    CalibrationInputError
-        Values outside [0, 1], rows that do not sum to 1, NaN.
+    Raises `CalibrationInputError` for values outside [0, 1], rows that do not sum to 1, NaN.
 
-    Examples
-    --------
     >>> log_probabilities([[1.0, 0.0]]).tolist()
     [[0.0, -inf]]
     """

@@ -23,8 +23,6 @@ Row = TypeVar("Row")
 def result_class(kind: type[Class]) -> type[Class]:
     """Make a class a frozen dataclass that is compared by identity and shown by `short_repr`.
 
-    Examples
-    --------
     >>> @result_class
     ... class Curve:
     ...     score: np.ndarray

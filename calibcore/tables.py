@@ -40,14 +40,9 @@ def rows_of(
     that know groups.
     ``sample_weight``, ``clusters``: as in `calibcore.data.with_design`.
 
-    Raises
-    ------
-    CalibrationInputError
-        What is no such table, or does not fit; missing values; pandas objects whose indexes have
-        the same labels in another order.
+    Raises `CalibrationInputError` for what is no such table, or does not fit; missing values;
+    pandas objects whose indexes have the same labels in another order.
 
-    Notes
-    -----
     Rows between 0 and 1, but for rounding, that each sum to 1 within 0.001 are probabilities; rows
     between 0 and 100 that each sum to 100 within 5 are percentages, and refused; all others are
     logits.
@@ -55,8 +50,6 @@ def rows_of(
     Columns called 2, 0, 1 are classes 2, 0 and 1, whatever their places. So are columns called p2,
     p0, p1 where every outcome is one of these numbers.
 
-    Examples
-    --------
     >>> rows_of([0.9, 0.4, 0.7], [True, False, True]).n_samples
     3
     >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).values_kind
@@ -211,10 +204,7 @@ def are_percentages(table: NDArray[Any]) -> bool:
 def refuse_percentages(table: NDArray[Any], field: str) -> None:
     """Raise if values are percentages.
 
-    Raises
-    ------
-    CalibrationInputError
-        As they would be taken for logits, and almost every row for certain.
+    They would be taken for logits, and almost every row for certain.
     """
     if are_percentages(table):
         wanted = "logits, or probabilities from 0 to 1 (divide percentages by 100)"

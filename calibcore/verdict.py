@@ -170,14 +170,8 @@ class Verdict:
 def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Grouping]) -> Verdict:
     """Say what an evaluation comes to.
 
-    Parameters
-    ----------
-    result : SetResult
-        Of these rows.
-    rows : LogitSet, EventScores or None
-        The set, whose groups are tested where it has some.
-    groupings : sequence of Grouping
-        Names of its groups, column by column.
+    ``result``: of these rows. ``rows``: the set, whose groups are tested where it has some.
+    ``groupings``: names of its groups, column by column.
     """
     before = side_verdict(result.before)
     after = side_verdict(result.after, result.before) if result.calibrated else None

@@ -118,10 +118,7 @@ def sampling_weights(values: ArrayLike) -> RowWeights:
 def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
     """Check the weights of so many rows; an array is of sampling weights.
 
-    Raises
-    ------
-    CalibrationInputError
-        Weights below 0, infinite or missing; all 0; not one a row.
+    Raises `CalibrationInputError` for weights below 0, infinite or missing; all 0; not one a row.
     """
     if sample_weight is None:
         return None
@@ -166,8 +163,6 @@ def shares_of(weights: Floats) -> Floats:
 
     Equal ones become 1 exactly, so that equal weights change no digit.
 
-    Examples
-    --------
     >>> shares_of(np.array([0.1, 0.3, 0.0])).round(3).tolist()
     [0.5, 1.5, 0.0]
     """
@@ -180,8 +175,6 @@ def shares_of(weights: Floats) -> Floats:
 def row_mean(values: NDArray[Any], sample_weight: SampleWeight) -> float:
     """Return the weighted mean of one value a row.
 
-    Examples
-    --------
     >>> row_mean(np.array([0.0, 1.0]), [1.0, 3.0])
     0.75
     """
@@ -216,8 +209,6 @@ def refuse_design(design: "OrderedDesign | None", name: str) -> None:
 def repeats(weights: RowWeights) -> NDArray[np.intp]:
     """Return the row that each of the rows is that frequency weights stand for.
 
-    Examples
-    --------
     >>> repeats(frequency_weights([2, 0, 1])).tolist()
     [0, 0, 2]
     """
@@ -315,13 +306,8 @@ def design_of(
 
     ``most``: rows of no clusters up to which those of frequency weights are repeated.
 
-    Raises
-    ------
-    CalibrationInputError
-        As `weights_of` and `cluster_numbers`.
+    Raises `CalibrationInputError` for what `weights_of` and `cluster_numbers` refuse.
 
-    Examples
-    --------
     >>> design_of(frequency_weights([2, 0, 1]), ["a", "b", "b"], 3).of([5, 6, 7]).tolist()
     [5, 5, 7]
     """
@@ -389,13 +375,9 @@ def cluster_numbers(clusters: object, n_rows: int) -> Labels:
 
     ``clusters``: a number or a name for each row; shape (n_samples,).
 
-    Raises
-    ------
-    CalibrationInputError
-        Not one a row; missing values; a single cluster.
+    Raises `CalibrationInputError` for clusters that are not one a row; missing values; a single
+    cluster.
 
-    Examples
-    --------
     >>> cluster_numbers(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
     """

@@ -223,22 +223,12 @@ def fit_sums(
 ) -> BatchFit:
     """Fit a smooth map by passes over rows that are elsewhere.
 
-    Parameters
-    ----------
-    calibrator : VectorMap
-        One that `check_smooth` does not refuse.
-    sample : LogitSet
-        Some of the rows, spread evenly.
-    add_up : callable
-        Gives `SmoothMap.sums` of all rows, added up.
+    ``calibrator``: one that `check_smooth` does not refuse. ``sample``: some of the rows, spread
+    evenly. ``add_up``: gives `SmoothMap.sums` of all rows, added up.
 
-    Raises
-    ------
-    CalibrationInputError
-        The calibrator is not fitted in batches, or no row can be fitted.
+    Raises `CalibrationInputError` for a calibrator that is not fitted in batches, and where no row
+    can be fitted.
 
-    Notes
-    -----
     Newton's method from the fit to the sample, each step shortened until the loss falls; it ends
     where no entry of the mean's gradient is above 1e-8. A class without a row in any batch keeps
     its parameters. The excess of the sample's fit is half the square of the first step in the

@@ -58,8 +58,6 @@ def groups_of(
 def clusters_in(places: ArrayLike, clusters: Labels, n_groups: int) -> Places:
     """Count the clusters of which each group has rows, shape (n_groups,).
 
-    Examples
-    --------
     >>> clusters_in([0, 0, 1, 1], np.array([4, 5, 5, 5]), 3).tolist()
     [2, 1, 0]
     """

@@ -64,8 +64,6 @@ def percentile_interval(values: Floats, level: float) -> Interval:
 def share_interval(hits: float, n_samples: float, level: float) -> Interval:
     """Return Wilson's interval for a share, which has a width even where all or none are hits.
 
-    Examples
-    --------
     >>> share_interval(54, 54, 0.95)
     Interval(low=0.9335..., high=1.0)
     """
@@ -154,20 +152,14 @@ def rank_interval(counted: Tally, level: float) -> Interval:
 
     NaN where all rows are hits, or none.
 
-    Notes
-    -----
     All areas A whose distance from the one seen is at most z standard deviations at A, so that it
     is wide where all hits score above all misses. The variance is half q(A) / hits + q(A) / misses
     with q(A) = A (1 - A)^2 / (2 - A) + A^2 (1 - A) / (1 + A), as Newcombe's from exponential
     scores, each term times the ratio of DeLong's from these rows to it. The ratio counts the rows
     seen less 1, and 1 as if seen in 10 more. Resamples of few misses show too few orders of them.
 
-    References
-    ----------
-    Newcombe, *Statistics in Medicine* 2006 (method 5); DeLong et al., *Biometrics* 1988.
+    Source: Newcombe, *Statistics in Medicine* 2006 (method 5); DeLong et al., *Biometrics* 1988.
 
-    Examples
-    --------
     >>> from calibcore.tally import tally
     >>> rank_interval(tally([0.2, 0.4, 0.6, 0.9], [0, 0, 1, 1]), 0.95)
     Interval(low=0.43..., high=1.0)

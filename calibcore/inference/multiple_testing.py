@@ -213,8 +213,6 @@ def gap_p_values(
     (n_tests,). ``variance``, ``skew``: as `calibcore.cumulative.rare_tail` takes them; shape
     (n_tests,).
 
-    Notes
-    -----
     See `screen_classes`.
     """
     limit = np.array(list(map(_limit_p_value, ks_error, np.sqrt(variance) / rows)))

@@ -106,16 +106,12 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     Without measures that are not defined in a resample, and without any where half of the resamples
     cannot be fitted.
 
-    Notes
-    -----
     A row that is drawn twice stays in one fold, so that no row is calibrated by a fit that has
     seen it; rows in clusters are drawn by cluster. With fixed fits a cross-validated change varies
     too little: what a fit gets wrong shows in the rows that are evaluated, and all other folds are
     fitted on these. Both are found in the same resamples, so that few of them are enough.
 
-    References
-    ----------
-    Bates, Hastie and Tibshirani, *Journal of the American Statistical Association* 2024.
+    Source: Bates, Hastie and Tibshirani, *Journal of the American Statistical Association* 2024.
     """
     plan = plan or Plan(n_resamples=N_DRAWS)
     rng, n_draws = np.random.default_rng(plan.seed), plan.n_resamples
