@@ -246,6 +246,19 @@ def stays_off(before: Floats, after: Floats, ks_error: Floats) -> NDArray[np.boo
     return most_left(before, after) & (2 * np.abs(before) >= ks_error)
 
 
+def _checked(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    groupings: Sequence[ArrayLike],
+    sample_weight: SampleWeight,
+    clusters: object | None,
+) -> tuple[Floats, Hits]:
+    """Check scores and hits, and of all columns the order of the rows."""
+    others: dict[str, Any] = {f"groupings[{k}]": one for k, one in enumerate(groupings)}
+    others |= {"sample_weight": sample_weight, "clusters": clusters}
+    return validation.scores_and_hits(scores, hits, **others)
+
+
 def group_gaps(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
@@ -327,9 +340,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     >>> gaps.gap.tolist(), gaps.off().tolist(), gaps.worst()
     ([0.25, -0.25], [True, True], 0)
     """
-    columns: dict[str, Any] = {f"groupings[{k}]": one for k, one in enumerate(groupings)}
-    columns |= {"sample_weight": sample_weight, "clusters": clusters}
-    given, seen = validation.scores_and_hits(scores, hits, **columns)
+    given, seen = _checked(scores, hits, groupings, sample_weight, clusters)
     design = design_of(sample_weight, clusters, given.size, _MOST_ROWS)
     given, seen = design.of(given), design.of(seen)
     least = validation.whole_number(least, "least", least=0)
