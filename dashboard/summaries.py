@@ -22,6 +22,7 @@ from calibcore.summary import (
     rows_of_groups,
 )
 from dashboard.readers import ParsedFile, digest_of
+from dashboard.readers.limits import MAX_GROUPINGS
 from dashboard.readers.records import SUMMARY, FileTable, GroupingColumn
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
@@ -33,9 +34,6 @@ COUNTS = "score", "rows", "events"
 CELLS = "cell", "score_total", "event_score_total", "brier_total", "nll_total"
 BY = "by "
 """Before the name of a column of groups, so that it is called as no other."""
-
-_MOST_COLUMNS = 32
-"""By which a file may be grouped; each takes a pass."""
 
 KIND = f"a summary of version {VERSION}, as fractile summarise writes it"
 NO_ROWS = "Single rows, such as those behind a bin: a summary counts rows and keeps none."
@@ -80,7 +78,7 @@ def _checked(columns: Mapping[str, Any], by: Names, n_rows: int) -> AnySummary:
 
 def _groups(columns: Mapping[str, Any], by: Names) -> GroupedSummary:
     counts = {name: columns[name] for name in (*COUNTS, *CELLS) if name in columns}
-    if len(by) > _MOST_COLUMNS:
+    if len(by) > MAX_GROUPINGS:
         raise ValueError(f"{len(by):,} columns of groups")
     groups = [columns[f"{BY}{name}"] for name in by]
     for place, names in groups:

@@ -17,6 +17,7 @@ from calibcore.validation import Floats
 from dashboard.compute.files import plain_split, row_numbers
 from dashboard.compute.groupings import subgroupings_for
 from dashboard.readers import ReadingOptions, Upload
+from dashboard.readers.limits import MAX_CALIBRATOR
 from dashboard.readers.records import RawSet
 from dashboard.scene import Scene
 from dashboard.take_home import words
@@ -66,10 +67,6 @@ def rows_file(upload: Upload, file: CalibratorFile, ending: str) -> bytes:
     return codecs.BOM_UTF8 + content if ending == ".csv" else content
 
 
-_MOST_BYTES = 40_000_000
-"""Of a saved calibrator; as of JSON that holds rows."""
-
-
 def saved(
     data: bytes, upload: Upload, read: Callable[[ReadingOptions], Upload]
 ) -> tuple[CalibratorFile, Upload]:
@@ -79,7 +76,7 @@ def saved(
     takes.
     """
     try:
-        if len(data) > _MOST_BYTES:
+        if len(data) > MAX_CALIBRATOR:
             raise CalibrationInputError("calibrator", "a file above 40 MB", "a calibrator file")
         file = CalibratorFile.from_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

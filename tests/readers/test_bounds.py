@@ -110,7 +110,11 @@ def test_the_page_on_safety_lists_the_limits_in_force() -> None:
         f"lists or structures of a column more than {of.MAX_NESTED} deep are not read |",
         f"members of {of.TIMES} times the file and {of.SPARE // mb} MB once unpacked",
         f"of a workbook {of.TIMES_WORKBOOK} times",
-        f"| pickle | {of.MAX_STEPS:,} steps, {of.MAX_PICKLED} containers within each other |",
+        f"| pickle | {of.MAX_STEPS:,} steps, {of.MAX_PICKLED} containers within each other;",
+        f"{of.MAX_REPEATED:,} numbers where it refers to the same rows again |",
+        f"| summary | {of.MAX_GROUPINGS} columns of groups |",
+        f"| saved calibrator (on the page) | {of.MAX_CALIBRATOR // 10**6} MB |",
+        f"{of.MAX_LINE:,} bytes of its first line |",
         f"{small.cpu_seconds} seconds of computing ({large.cpu_seconds} from 50 MB on)",
         f"{small.seconds:g} seconds of waiting",
     ):

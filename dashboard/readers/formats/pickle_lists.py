@@ -16,6 +16,7 @@ from dashboard.readers.formats.pickle_machine import (
     name_of,
     text,
 )
+from dashboard.readers.limits import MAX_REPEATED
 from dashboard.readers.records import Array
 from dashboard.readers.refusal import FileError
 
@@ -27,7 +28,6 @@ _LEAST = 3
 """Least number of pairs in a list that are taken for batches, or rows: two are two sets."""
 _FEW = 4
 _LEAST_SAME = 8
-_MOST_REPEATED = 2_000_000
 """Numbers that rows may have together, where one is referred to many times."""
 
 
@@ -253,7 +253,7 @@ def array_of(node: Node, place: str) -> Array:
     rows = [array_of(value, place) for value in different]
     if any(row.ndim > 2 or row.shape != rows[0].shape for row in rows):
         raise FileError(place, "lists of unequal length or nesting", "rows of equal length")
-    if len(rows) < len(values) and rows[0].size * len(values) > _MOST_REPEATED:
+    if len(rows) < len(values) and rows[0].size * len(values) > MAX_REPEATED:
         raise FileError(
             place, f"{len(values):,} times the same rows by repeated references", WANTED
         )

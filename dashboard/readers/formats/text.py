@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.formats.text_pieces import TextColumns
-from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16, megabytes
+from dashboard.readers.limits import MAX_COLUMNS, MAX_LINE, MAX_UTF16, megabytes
 from dashboard.readers.records import Column, FileTable
 from dashboard.readers.refusal import FileError, quoted
 
@@ -143,11 +143,11 @@ def _single_blanks(data: bytes) -> bytes:
 
 def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """Return the first rows, and how many lines stand above each."""
-    head = data[:_PIECE]
-    if len(data) > _PIECE:
+    head = data[:MAX_LINE]
+    if len(data) > MAX_LINE:
         head = head[: head.rfind(b"\n") + 1]
         if not head:
-            text = f"a line of more than {_PIECE:,} bytes: too many columns or too long a cell"
+            text = f"a line of more than {MAX_LINE:,} bytes: too many columns or too long a cell"
             raise FileError("row 1", text, "shorter lines")
     widest = head[: head.find(b"\n")].count(delimiter.encode())
     if widest >= 4 * MAX_COLUMNS:
