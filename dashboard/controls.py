@@ -66,15 +66,7 @@ def choose_source() -> Source:
     kinds = {"sample": "Example", "file": "Your file"}
     kinds |= {"folder": summaries.FOLDER} if within else {}
     kinds |= {"laboratory": "Laboratory"} if laboratory else {}
-    kind = address.choose(
-        st.segmented_control,
-        "Data",
-        kinds,
-        key="data",
-        default="sample",
-        required=True,
-        width="stretch",
-    )
+    kind = address.choose_button("Data", kinds, key="data", default="sample", width="stretch")
     if kind == "laboratory" and laboratory is not None:
         file, model = laboratory
         return Source((file,), model)
@@ -113,8 +105,7 @@ def _word_of(name: str) -> str:
 def _choose_sample() -> Source:
     by_name = {sample.name: sample for sample in samples()}
     titles = {name: sample.title for name, sample in by_name.items()}
-    name = address.choose(
-        st.selectbox,
+    name = address.choose_box(
         "Example",
         titles,
         key="sample",
@@ -283,13 +274,11 @@ def _choose_event(upload: Upload) -> ChosenEvent:
         return TopR(1)
     n_classes = len(upload.class_names)
     # Of two classes, the truth is always among the first two.
-    kind = address.choose(
-        st.segmented_control,
+    kind = address.choose_button(
         "Event",
         EVENT_KINDS if n_classes > 2 else {k: EVENT_KINDS[k] for k in ("top", "class")},
         key="event",
         default=opening_event(upload),
-        required=True,
         width="stretch",
     )
     if kind == "class":
@@ -320,8 +309,7 @@ def _choose_method(
     upload: Upload, event: ChosenEvent, *, expert: bool
 ) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
     offered = {method.key: method for method in methods_for(upload)}
-    key = address.choose(
-        st.selectbox,
+    key = address.choose_box(
         "Calibrator",
         {key: method_name(key) for key in (*offered, NO_METHOD)},
         key="method",
@@ -371,8 +359,7 @@ def _choose_option(
                 **address.IN_ADDRESS,
             )
         case Choice():
-            value = address.choose(
-                st.selectbox,
+            value = address.choose_box(
                 label,
                 {word: CHOICES.get(word, word) for word in option.allowed},
                 key=key,
@@ -380,7 +367,7 @@ def _choose_option(
                 help=text,
             )
         case Switch():
-            value = st.toggle(label, option.default, key=key, help=text, **address.IN_ADDRESS)
+            value = address.choose_switch(label, value=option.default, key=key, help=text)
     return option.name, value
 
 
@@ -398,13 +385,11 @@ def choose_resamples() -> int:
 
 def choose_set() -> SetChoice:
     """Let the user switch between the set that evaluates and the set that was fitted on."""
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         "Evaluate on",
         {"test": "Test set", "calibration": "Calibration set"},
         key="set",
         default="test",
-        required=True,
         help="The calibrator is fitted on the calibration set. Only the test set evaluates it"
         " without bias.",
     )
@@ -413,13 +398,11 @@ def choose_set() -> SetChoice:
 
 def choose_wording() -> bool:
     """Let the user choose between plain words and those of experts; True for experts."""
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         "Wording",
         {"plain": "Plain", "expert": "Expert"},
         key="wording",
         default="plain",
-        required=True,
         help="Expert: statistics, p-values and the terms of the papers.",
     )
     return chosen == "expert"

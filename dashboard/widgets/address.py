@@ -32,7 +32,27 @@ _PUT = "address_put"
 """What was chosen in the user's place and is not in the session and in the address yet."""
 
 
-def choose(
+def choose_box(
+    label: str, options: Mapping[str, str], *, key: str, default: str, **shown: Any
+) -> str:
+    """Let the user choose one of several words from a list, which the address holds under `key`.
+
+    ``label``: of the control. ``options``: what can be chosen, and how it is shown. ``key``: name
+    of the setting in the address. ``default``: the word that holds while the address has none.
+    ``**shown``: more for the control.
+    """
+    return _choose(st.selectbox, label, options, key=key, default=default, **shown)
+
+
+def choose_button(
+    label: str, options: Mapping[str, str], *, key: str, default: str, **shown: Any
+) -> str:
+    """Let the user choose one of a few words by buttons side by side; see `choose_box`."""
+    buttons = st.segmented_control
+    return _choose(buttons, label, options, key=key, default=default, required=True, **shown)
+
+
+def _choose(
     control: Callable[..., Any],
     label: str,
     options: Mapping[str, str],
@@ -41,13 +61,6 @@ def choose(
     default: str,
     **shown: Any,
 ) -> str:
-    """Let the user choose one of several words, which the address holds under `key`.
-
-    ``control``: ``st.selectbox`` or ``st.segmented_control``. ``label``: of the control.
-    ``options``: what can be chosen, and how it is shown. ``key``: name of the setting in the
-    address. ``default``: the word that holds while the address has none. ``**shown``: more for the
-    control.
-    """
     if st.session_state.get(key) == default:
         st.session_state[key] = ""
     own = st.session_state.get(_own(key), default)
@@ -70,12 +83,9 @@ def choose(
     return str(st.session_state[_seen(key)])
 
 
-def choose_button(
-    label: str, options: Mapping[str, str], *, key: str, default: str, **shown: Any
-) -> str:
-    """Let the user choose one of a few words by buttons side by side; see `choose`."""
-    buttons = st.segmented_control
-    return choose(buttons, label, options, key=key, default=default, required=True, **shown)
+def choose_switch(label: str, *, key: str, **shown: Any) -> bool:
+    """Let the user switch something on or off, which the address holds under `key`."""
+    return st.toggle(label, key=key, **IN_ADDRESS, **shown)
 
 
 def choose_several(
@@ -83,7 +93,7 @@ def choose_several(
 ) -> list[str]:
     """Let the user choose several words, which the address holds under `key` with commas between.
 
-    Parameters are those of `choose`; the words that are returned stand in the order of choosing.
+    Parameters are those of `choose_box`. Words are returned in the order of choosing.
     """
     if st.session_state.get(key) == _COMMA.join(default):
         st.session_state[key] = ""

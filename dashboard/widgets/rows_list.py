@@ -102,11 +102,10 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
     with controls:
         order = cast(
             "RowOrder",
-            address.choose(
-                st.selectbox, listed.ORDER, listed.ORDERS, key=f"{key}_order", default=first,
-                width=220,
+            address.choose_box(
+                listed.ORDER, listed.ORDERS, key=f"{key}_order", default=first, width=220
             ),
-        )  # fmt: skip
+        )
         places = rows_of_range(scene, chosen, order)
         start = choose_page(places.size, PAGE, f"{key}_page")
     misses = int(np.count_nonzero(scene.evaluated.before.event.hits[places] == 0))

@@ -65,7 +65,9 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         keys = calibrator_choice.choose_calibrators(scene)
         measure = _choose_measure(scene)
-        intervals = _choose_intervals()
+        intervals = address.choose_switch(
+            words.INTERVALS, key="calibrators_intervals", help=words.INTERVALS_HELP
+        )
         fold_plan = _choose_folds(scene)
     if intervals and not scene.n_resamples:
         st.markdown(f":small[{NO_RESAMPLES}]")
@@ -96,8 +98,7 @@ def show(scene: Scene) -> None:
 def _choose_measure(scene: Scene) -> Measure:
     """Let the user choose the measure by which calibrators are ranked."""
     by_key = {m.key: m for m in _measures(scene) if can_rank(m)}
-    chosen = address.choose(
-        st.selectbox,
+    chosen = address.choose_box(
         words.RANK_BY,
         {key: m.name for key, m in by_key.items()},
         key="by",
@@ -106,15 +107,6 @@ def _choose_measure(scene: Scene) -> Measure:
         width=280,
     )
     return by_key[chosen]
-
-
-def _choose_intervals() -> bool:
-    return st.toggle(
-        words.INTERVALS,
-        key="calibrators_intervals",
-        **address.IN_ADDRESS,
-        help=words.INTERVALS_HELP,
-    )
 
 
 def _choose_folds(scene: Scene) -> FoldPlan:
@@ -304,11 +296,8 @@ def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
 def _show_diagrams(scene: Scene, shown: _View) -> None:
     """Show the reliability diagrams of all calibrators, if asked for."""
     st.subheader(words.DIAGRAMS, anchor=False)
-    wanted = st.toggle(
-        words.SHOW_DIAGRAMS,
-        key="calibrators_diagrams",
-        **address.IN_ADDRESS,
-        help=words.DIAGRAMS_HELP,
+    wanted = address.choose_switch(
+        words.SHOW_DIAGRAMS, key="calibrators_diagrams", help=words.DIAGRAMS_HELP
     )
     if not wanted:
         return

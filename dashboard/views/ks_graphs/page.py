@@ -73,7 +73,9 @@ def _show_graphs(held: "weakref.ref[Scene]") -> None:
     head = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ks_head")
     with head, st.popover(words.VIEW, icon=":material/tune:"):
         second = _choose_second(scene)
-        both = not scene.in_folds and _choose_both()
+        both = not scene.in_folds and address.choose_switch(
+            words.BOTH_SETS, key="both_sets", help=words.BOTH_SETS_HELP
+        )
         chosen_sets = SETS if both else (scene.chosen,)
         scenes = [scene, *_second_scene(scene, second)]
         n_rows = len(scenes) * len(chosen_sets)
@@ -105,8 +107,7 @@ def _choose_second(scene: Scene) -> ChosenEvent | None:
     events += [WithinTopR(r) for r in range(2, len(names))]
     events += [OneClass(k) for k in range(len(names))]
     offered = {_word(event, names): event for event in events if event != scene.settings.event}
-    chosen = address.choose(
-        st.selectbox,
+    chosen = address.choose_box(
         words.SECOND_EVENT,
         {_OFF: words.NO_SECOND}
         | {word: event_name(one, names, outcome) for word, one in offered.items()},
@@ -129,22 +130,14 @@ def _word(event: ChosenEvent, names: tuple[str, ...]) -> str:
             return f"top_{r}"
 
 
-def _choose_both() -> bool:
-    return st.toggle(
-        words.BOTH_SETS, key="both_sets", **address.IN_ADDRESS, help=words.BOTH_SETS_HELP
-    )
-
-
 def _choose_graphs(n_rows: int) -> str:
     """Show the choice of which of the four graphs are drawn, as many as a page can hold."""
     fits = {p: name for p, name in WHICH.items() if 2 * n_rows * len(p) <= drawing.MOST_FIGURES}
-    return address.choose(
-        st.segmented_control,
+    return address.choose_button(
         words.WHICH,
         fits,
         key="graphs" if len(fits) == len(WHICH) else "graphs_few",
         default=next(iter(fits)),
-        required=True,
         help=words.WHICH_HELP,
         width="content",
     )

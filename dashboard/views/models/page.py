@@ -75,13 +75,11 @@ def show(scene: Scene) -> None:
     if scene.upload.summary is not None:
         summaries.show(scene)
         return
-    view = address.choose(
-        st.segmented_control,
+    view = address.choose_button(
         table_words.VIEW,
         table_words.VIEWS,
         key="models_view",
         default="same",
-        required=True,
         help=table_words.VIEW_HELP,
     )
     if view == "table":
@@ -247,8 +245,8 @@ def _show_table(
     if scene.chosen == "calibration":
         st.markdown(f":small[{words.BOTH_SETS}]")
     offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"), facts=True)
-    wanted = st.toggle(
-        words.INTERVALS, key="models_intervals", **address.IN_ADDRESS, help=words.INTERVALS_HELP
+    wanted = address.choose_switch(
+        words.INTERVALS, key="models_intervals", help=words.INTERVALS_HELP
     )
     if wanted and not scene.n_resamples:
         st.markdown(f":small[{NO_RESAMPLES}]")
@@ -369,13 +367,11 @@ def _show_pictures(scene: Scene, models: Sequence[Model]) -> None:
     """Show the reliability diagram of each model: small on both sides, or one over a histogram."""
     st.subheader(words.PICTURES, anchor=False)
     calibrated = scene.settings.method != NO_METHOD
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         words.PICTURES,
         words.picture_choices(calibrated=calibrated),
         key="models_pictures",
         default="small",
-        required=True,
         label_visibility="collapsed",
     )
     if chosen == "small":

@@ -74,8 +74,7 @@ def _of_examples(scene: Scene) -> tuple[list[Member], str]:
     if scene.class_names != sample.upload.class_names:
         st.info(words.NO_SERIES, icon=":material/info:")
         return [], ""
-    name = address.choose(
-        st.selectbox,
+    name = address.choose_box(
         words.SERIES,
         {key: one.title for key, one in offered.items()},
         key="series",

@@ -112,8 +112,7 @@ def _brought(scene: Scene) -> list[TableModel]:
 
 def _choose_request(scene: Scene) -> TableRequest:
     by_key = {one.key: one for one in measures_defined(scene)}
-    chosen = address.choose(
-        st.selectbox,
+    chosen = address.choose_box(
         words.MEASURE,
         {key: one.name for key, one in by_key.items()},
         key="table_measure",
@@ -124,10 +123,9 @@ def _choose_request(scene: Scene) -> TableRequest:
     n_splits = address.choose_number(
         words.SPLITS, 0, MOST_SPLITS, 0, key="table_splits", help=words.SPLITS_HELP, width=150
     )
-    intervals = st.toggle(
+    intervals = address.choose_switch(
         words.INTERVALS,
         key="table_intervals",
-        **address.IN_ADDRESS,
         help=words.INTERVALS_HELP,
         disabled=n_splits > 0,
     )

@@ -59,10 +59,9 @@ def show(scene: Scene) -> None:
 
 
 def _choose_look(n_samples: int, n_classes: int) -> bool:
-    return st.toggle(
+    return address.choose_switch(
         LOOK,
         key="all_classes",
-        **address.IN_ADDRESS,
         help=say_rows(LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes)),
     )
 
@@ -82,13 +81,11 @@ def _show_screening(scene: Scene, screening: Screening, class_names: tuple[str, 
 
 
 def _choose_form() -> str:
-    return address.choose(
-        st.segmented_control,
+    return address.choose_button(
         "Classes as",
         FORMS,
         key="classes_as",
         default="pictures",
-        required=True,
         label_visibility="collapsed",
     )
 
@@ -97,13 +94,11 @@ def _choose_order(screening: Screening) -> ClassScreen:
     """Show the choice of which side's worst come first, where the sides differ."""
     if screening.after is None or screening.after is screening.before:
         return screening.before
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         "Order",
         ORDERS,
         key="classes_by",
         default="before",
-        required=True,
         label_visibility="collapsed",
     )
     return screening.after if chosen == "after" else screening.before

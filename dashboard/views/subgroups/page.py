@@ -105,13 +105,11 @@ def _choose_side(results: SubgroupResults) -> bool:
     """Show which side's worst come first, where the sides differ; return True for after."""
     if results.after is results.before:
         return False
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         "Order",
         words.ORDERS,
         key="subgroups_order",
         default="after",
-        required=True,
         label_visibility="collapsed",
     )
     return chosen == "after"
