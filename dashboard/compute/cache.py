@@ -188,13 +188,13 @@ class _Store:
             self._make_room()
 
     def visitors(self) -> set[str]:
-        """Return whose files results are of."""
+        """Return the visitors of whose files results are kept."""
         with self._lock:
             every = (entry.visitors for entry in self._entries.values())
             return {one for visitors in every for one in visitors if one is not None}
 
-    def leave(self, visitor: str, *, shared: bool) -> None:
-        """Drop the results of a visitor; those of others too only where ``shared``."""
+    def leave(self, visitor: str, *, shared: bool = False) -> None:
+        """Drop what is made of a visitor's files; of others' who are here only where ``shared``."""
         with self._lock:
             for place, entry in list(self._entries.items()):
                 if visitor in entry.visitors:
@@ -203,7 +203,7 @@ class _Store:
                         self._drop(place)
 
     def drop(self, kind: str, key: object) -> None:
-        """Drop one result, if it is kept."""
+        """Drop a result that nobody is likely to ask for again, if it is kept."""
         with self._lock:
             if self.has(kind, key):
                 self._drop((kind, key))
@@ -242,9 +242,8 @@ class _Store:
 _STORE = _Store()
 
 
-def is_known(kind: str, key: object) -> bool:
-    """Return whether a result is kept."""
-    return _STORE.has(kind, key)
+is_known, drop = _STORE.has, _STORE.drop
+leave, visitors, bound = _STORE.leave, _STORE.visitors, _STORE.bound
 
 
 def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST_RESULTS) -> Result:
@@ -293,11 +292,6 @@ def keeper(kind: str, key: object) -> Callable[[object], None]:
     return lambda result: _STORE.put(kind, key, result, MOST_RESULTS, whose)
 
 
-def drop(kind: str, key: object) -> None:
-    """Drop a result that nobody is likely to ask for again, if it is kept."""
-    _STORE.drop(kind, key)
-
-
 def forget() -> None:
     """Drop what is made of the files of the visitor whose run this is, for others with them too.
 
@@ -308,18 +302,3 @@ def forget() -> None:
         _STORE.clear()
     else:
         _STORE.leave(whose, shared=True)
-
-
-def leave(visitor: str) -> None:
-    """Drop what is made of a visitor's files, and of nobody else's who is here."""
-    _STORE.leave(visitor, shared=False)
-
-
-def visitors() -> set[str]:
-    """Return the visitors of whose files results are kept."""
-    return _STORE.visitors()
-
-
-def bound(most: int) -> None:
-    """Keep at most so many bytes of results from now; the oldest go first."""
-    _STORE.bound(most)
