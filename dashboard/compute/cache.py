@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -244,6 +245,13 @@ _STORE = _Store()
 
 is_known, drop = _STORE.has, _STORE.drop
 leave, visitors, bound = _STORE.leave, _STORE.visitors, _STORE.bound
+
+
+def at_hand(kind: str, key: object) -> Any:
+    """Return the result that is kept, or None."""
+    with suppress(KeyError):
+        return _STORE.take(kind, key)
+    return None
 
 
 def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST_RESULTS) -> Result:

@@ -14,7 +14,16 @@ from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit, fit_folds, prepare
 from calibcore.splits import N_FOLDS, Folds
-from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
+from dashboard.compute.cache import (
+    Key,
+    at_hand,
+    is_known,
+    keeper,
+    key_of,
+    once,
+    once_going_on,
+    see_through,
+)
 from dashboard.compute.processes import (
     FitJob,
     Tell,
@@ -120,8 +129,8 @@ def fitted_whole(upload: Upload, settings: Settings, progress: Progress) -> Fitt
 
 def fit_seconds(upload: Upload, settings: Settings) -> float | None:
     """Return how long the fit to all rows took; None where it was not made, or is forgotten."""
-    key = _fit_key(upload, settings)
-    return once(_FIT_SECONDS, key, lambda: None) if is_known(_FIT_SECONDS, key) else None
+    seconds: float | None = at_hand(_FIT_SECONDS, _fit_key(upload, settings))
+    return seconds
 
 
 def fitted_in_folds(
@@ -179,7 +188,7 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
                 cost.seconds(prepared.event.n_cells, n_classes, seconds_per_logit()),
                 _keeper_of(whole[1]),
                 keeper(*folds),
-                once(*whole, lambda: None) if is_known(*whole) else None,
+                at_hand(*whole),
             )
         )
     return jobs

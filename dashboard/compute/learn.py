@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates
 from calibcore.synthetic.study import STUDY_ROWS
-from dashboard.compute.cache import is_known, once
+from dashboard.compute.cache import at_hand, is_known, once
 from dashboard.compute.files import SourceFile
 from dashboard.figures import Palette
 from dashboard.figures.plotly_json import LightFigure
@@ -183,7 +183,8 @@ def finished_study(chosen: LaboratoryModel, n_draws: int) -> EstimatorStudy | No
     of each number of rows.
     """
     keys = [_study_key(chosen, n_rows, n_draws) for n_rows in STUDY_ROWS]
-    known = tuple(once(_KIND, key, _missing) for key in keys if is_known(_KIND, key))
+    sizes = [at_hand(_KIND, key) for key in keys]
+    known = tuple(size for size in sizes if size is not None)
     return EstimatorStudy(known) if known else None
 
 
@@ -219,7 +220,3 @@ def study_of(
 
 def _study_key(chosen: LaboratoryModel, n_rows: int, n_draws: int) -> tuple[str, int, int]:
     return replace(chosen, rows=ROWS[0], draw=1).code, n_rows, n_draws
-
-
-def _missing() -> Redraws:
-    raise KeyError("a size that is not kept")

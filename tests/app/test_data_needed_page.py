@@ -11,7 +11,9 @@ from calibcore import Split, TopR
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.data_needed import LearningPlan, learning_curves, learning_sizes
-from dashboard.views.data_needed import words
+from dashboard.headless import scene_of
+from dashboard.readers import read
+from dashboard.views.data_needed import results, words
 from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
 from tests.app.test_maps_page import top_scores, traces_of, values
@@ -136,6 +138,16 @@ def test_scores_alone_offer_score_maps() -> None:
     run(page)
     assert not page.exception
     check_charts(page, GRAPHS)
+
+
+def test_what_is_dropped_once_it_was_looked_for_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene = scene_of(
+        read("dropped.npz", npz_of(*small(301))), event=TopR(1), progress=lambda _: None
+    )
+    monkeypatch.setattr(results, "is_known", lambda *_: True)
+    assert results.finished(scene, ["platt"], results.plan_of(scene, 5)).curves == ()
 
 
 @pytest.mark.parametrize("method", first_and_long(["spline", "none"]))

@@ -8,6 +8,7 @@ import pytest
 
 from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates, zhang_world
 from calibcore.synthetic.study import ESTIMATES
+from dashboard.compute import learn
 from dashboard.compute.learn import finished_study, study_of, study_seconds
 from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph
@@ -152,3 +153,10 @@ def test_a_stopped_study_keeps_what_is_finished() -> None:
     assert result.n_rows.tolist() == [64, 128]
     assert 0 < study_seconds(model, 3) < whole
     assert study_seconds(model, 30) == pytest.approx(10 * whole)
+
+
+def test_what_is_dropped_once_it_was_looked_for_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(learn, "is_known", lambda *_: True)
+    assert finished_study(LaboratoryModel(form="zhang", seed=78), 3) is None

@@ -16,7 +16,7 @@ from calibcore.data_needed import (
     learning_sizes,
 )
 from calibcore.splits import AnySplit
-from dashboard.compute.cache import is_known, key_of, once
+from dashboard.compute.cache import at_hand, is_known, key_of, once
 from dashboard.compute.comparison import settings_of
 from dashboard.compute.fits import seconds_per_logit
 from dashboard.compute.split import split_of
@@ -50,11 +50,10 @@ def finished(scene: Scene, keys: Sequence[str], plan: LearningPlan) -> LearningC
     """Return what is known already of some methods, no calibration among them."""
     curves = []
     for key in (NO_METHOD, *keys):
-        places = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
-        known = [place for place in places if is_known(*place)]
-        points = tuple(once(*place, _missing) for place in known)
-        if points:
-            curves.append(LearningCurve(key, points))
+        points = [at_hand(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
+        known = tuple(point for point in points if point is not None)
+        if known:
+            curves.append(LearningCurve(key, known))
     return LearningCurves(tuple(curves), plan)
 
 
@@ -110,7 +109,3 @@ def _kind(key: str) -> str:
 def _point_key(scene: Scene, key: str, size: int, plan: LearningPlan) -> tuple[object, ...]:
     settings = settings_of(scene, key)
     return (*key_of(scene.upload, settings), size, plan.n_draws, plan.seed)
-
-
-def _missing() -> LearningPoint:
-    raise KeyError("a point that is not kept")
