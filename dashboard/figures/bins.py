@@ -32,10 +32,8 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
     _add_lines(figure, sweep, palette)
     _mark_chosen(figure, sweep, n_bins, highest, palette)
     _name_lines(figure, sweep, highest, palette)
-    layout = base_layout("ECE by number of bins")
     return figure.figure(
-        layout,
-        margin={**layout["margin"], "r": 134},
+        base_layout("ECE by number of bins", r=134),
         xaxis={
             **share_axis("Number of bins", (0, 1)),
             "range": [0, int(sweep.n_bins[-1])],

@@ -58,14 +58,12 @@ def learning_graph(
         above = " \u2191" if height > 1 else ""
         ends.append(LineEnd(names[curve.key] + above, height, look))
     name_ends(figure, ends, pixels=PIXELS)
-    layout = base_layout(title)
     axis = share_axis("", (0, limits[1]))
     axis |= {"range": list(limits), "tickvals": None}
     if not share:
         axis["tickformat"] = ".3~g"
     return figure.update_layout(
-        layout,
-        margin={**layout["margin"], "r": MARGIN, "b": 46},
+        base_layout(title, r=MARGIN, b=46),
         xaxis=_sizes_axis(learning.plan.sizes),
         yaxis=axis,
     )

@@ -52,11 +52,9 @@ def decision_graph(
         ends.append(LineEnd(name, (last - bottom) / (top - bottom), look))
     name_ends(figure, ends, pixels=_PIXELS)
     figure.add_vline(x=cutoff, line={"color": palette.text, "width": 1, "dash": "dot"})
-    layout = base_layout("Net benefit by cut-off")
     return figure.update_layout(
-        layout,
+        base_layout("Net benefit by cut-off", r=MARGIN),
         height=TALL,
-        margin={**layout["margin"], "r": MARGIN},
         xaxis=share_axis("Cut-off", (0, 1)),
         yaxis={
             **share_axis(say_rows("Net benefit per 100 rows"), (0, top)),
@@ -82,11 +80,9 @@ def coverage_graph(
     name_ends(figure, ends, pixels=_PIXELS)
     if number is not None:
         figure.add_vline(x=number, line={"color": palette.text, "width": 1, "dash": "dot"})
-    layout = base_layout(say_rows("Accuracy by share of rows kept"))
     return figure.update_layout(
-        layout,
+        base_layout(say_rows("Accuracy by share of rows kept"), r=MARGIN),
         height=TALL,
-        margin={**layout["margin"], "r": MARGIN},
         xaxis=share_axis(say_rows("Share of rows kept, highest score first"), (0, 1)),
         yaxis={**share_axis("Accuracy", (0, 1)), "range": [low, 1.01], "tickvals": None},
     )

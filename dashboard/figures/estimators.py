@@ -47,9 +47,8 @@ def error_graph(
         "type": "log", "range": [low, high], "side": "right", "tickformat": "~g",
         "tickvals": [a * 10.0**b for b in range(-4, 3) for a in (1, 2, 5)], "nticks": None,
     }  # fmt: skip
-    layout = base_layout(title) | {"height": HEIGHT}
-    layout["margin"] = {"l": MARGIN, "r": 52, "t": 44, "b": 46, "pad": 4}
-    return figure.update_layout(layout, xaxis=across, yaxis=up)
+    layout = base_layout(title, l=MARGIN, r=52, t=44, b=46)
+    return figure.update_layout(layout, height=HEIGHT, xaxis=across, yaxis=up)
 
 
 def _add_line(

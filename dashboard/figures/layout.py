@@ -55,12 +55,15 @@ TEXT_SIZE = 14
 _STEPS = (1.0, 2.0, 5.0)
 
 
-def base_layout(title: str) -> dict[str, Any]:
-    """Return the layout every graph starts from."""
+def base_layout(title: str, **margin: int) -> dict[str, Any]:
+    """Return the layout every graph starts from.
+
+    ``**margin``: pixels at an edge, by plotly's letter for it, where they are not those of all.
+    """
     return {
         "title": {"text": title, "font": {"size": TEXT_SIZE}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
-        "margin": {"l": 58, "r": 18, "t": 30, "b": 42, "pad": 4},
+        "margin": {"l": 58, "r": 18, "t": 30, "b": 42, "pad": 4, **margin},
         "showlegend": False,
         "hovermode": "closest",
         "paper_bgcolor": "rgba(0,0,0,0)",

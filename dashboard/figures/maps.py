@@ -147,10 +147,8 @@ def odds_graph(curves: Sequence[NamedCurve], palette: Palette) -> go.Figure:
         )
         ends.append(LineEnd(named.name, float(y[-1] / _FAR + 1) / 2, look))
     name_ends(figure, ends, pixels=HEIGHT - 72)
-    layout = base_layout("Calibration map on log-odds")
     return figure.update_layout(
-        layout,
-        margin={**layout["margin"], "r": MARGIN},
+        base_layout("Calibration map on log-odds", r=MARGIN),
         xaxis=_odds_axis("Score", _ODDS_TICKS[1::2]),  # as many as a phone has room for
         yaxis=_odds_axis("Calibrated score", _ODDS_TICKS),
     )
@@ -337,12 +335,10 @@ def leaves_bins_out(side: Side) -> bool:
 
 
 def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figure:
-    layout = base_layout(title)
     most = float((side.bins.counts / side.bins.counts.sum()).max())
     return figure.update_layout(
-        layout,
+        base_layout(title, r=right),
         height=TALL,
-        margin={**layout["margin"], "r": right},
         bargap=0,
         xaxis={**share_axis("Score", (0, 1)), "anchor": "y2"},
         yaxis2={

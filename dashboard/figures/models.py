@@ -277,9 +277,8 @@ def series_graph(
     if panel.kind == "temperature":
         shapes.append(_one(palette))
     return sketch.figure(
-        base_layout(panel.title),
+        base_layout(panel.title, l=50, r=14, t=32, b=44),
         height=HEIGHT,
-        margin={"l": 50, "r": 14, "t": 32, "b": 44, "pad": 4},
         shapes=shapes,
         xaxis=_horizontal(numbers, along, in_log=in_log),
         yaxis=_vertical(panel, values),

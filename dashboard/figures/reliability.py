@@ -216,11 +216,9 @@ def reliability_diagram(
     _add_shares(figure, side.binned, palette)
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
     _add_means(figure, side, most, palette)
-    layout = base_layout(TITLES[diagram])
     return figure.figure(
-        layout,
+        base_layout(TITLES[diagram], t=50),  # names stand below the title
         height=HEIGHT + 130,
-        margin={**layout["margin"], "t": 50},  # names stand below the title
         barmode="overlay",
         bargap=0,
         xaxis={**share_axis("Score", (0, 1)), "anchor": "y2"},

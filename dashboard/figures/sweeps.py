@@ -86,17 +86,14 @@ def sweep_graph(
     top = _highest(swept, marks, in_log=in_log)
     lowest = _lowest(swept, top)
     _add_marks(sketch, (swept.unit, top), marks, palette, in_log=in_log)
-    layout = base_layout(swept.title)
     named = len(pairs) > 1
-    if named:
-        layout["margin"] = {**layout["margin"], "r": MARGIN}
+    layout = base_layout(swept.title, t=48, b=50, **({"r": MARGIN} if named else {}))
     axis = share_axis(swept.measure, (0, top))
     if not share:
         axis["tickformat"] = ".3~g"
     axis |= {"range": [lowest, top], "tickvals": None}
     figure = sketch.figure(
         layout,
-        margin={**layout["margin"], "t": 48, "b": 50},
         xaxis=_horizontal(swept, in_log=in_log),
         yaxis=axis,
     )

@@ -35,8 +35,7 @@ def picture(
     labels in the picture, as `label` makes them; they stand instead of a legend. ``**more``: of the
     layout.
     """
-    layout = base_layout(title)
-    layout["margin"] = margin(top=34, bottom=46)
+    layout = base_layout(title, **margin(top=34, bottom=46))
     both = {"xaxis": x, "yaxis": y, "annotations": list(names), "height": HEIGHT, "dragmode": False}
     return Drawing(traces, {**layout, **both, **more})
 
