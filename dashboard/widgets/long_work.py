@@ -62,7 +62,7 @@ class LongWork:
             st.button(
                 RUN,
                 key=f"run_{self.wanted[0]}",
-                on_click=_agreements().add,
+                on_click=agreements().add,
                 args=(self.wanted,),
                 type="primary",
             )
@@ -71,35 +71,47 @@ class LongWork:
     @contextmanager
     def watched(self) -> Iterator[Tell]:
         """Show the progress of work, and a button that stops what was asked for."""
-        bar, start = None, time.monotonic()
+        tell, start = stoppable(self._place, self._offer_stop), time.monotonic()
 
         def report(share: float, text: str) -> None:
-            nonlocal bar
-            agreed = is_agreed(self.wanted)
-            if not agreed and time.monotonic() - start < SHOW_FROM:
-                return
-            if bar is None:
-                with self._place.container():
-                    bar = st.progress(0.0, text)
-                    if agreed:
-                        self._offer_stop()
-            # A click on anything makes this call end the run, and with it the work.
-            bar.progress(min(max(share, 0.0), 1.0), text)
+            if is_agreed(self.wanted) or time.monotonic() - start >= SHOW_FROM:
+                tell(share, text)
 
         yield report
         self._place.empty()
 
     def _offer_stop(self) -> None:
-        st.button(
-            STOP, key=f"stop_{self.wanted[0]}", on_click=_agreements().discard, args=(self.wanted,)
-        )
+        if is_agreed(self.wanted):
+            drop = agreements().discard
+            st.button(STOP, key=f"stop_{self.wanted[0]}", on_click=drop, args=(self.wanted,))
+
+
+def stoppable(place: DeltaGenerator, offer_stop: Callable[[], object]) -> Tell:
+    """Return what shows how far work is: a bar from the first report on, and what stops the work.
+
+    ``place``: of both. ``offer_stop``: shows a button below the bar, once.
+    """
+    bar: DeltaGenerator | None = None
+
+    def report(share: float, text: str) -> None:
+        nonlocal bar
+        if bar is None:
+            with place.container():
+                bar = st.progress(0.0, text)
+                offer_stop()
+        # A click on anything makes this call end the run, and with it the work, unless it goes on
+        # for a while without one.
+        bar.progress(min(max(share, 0.0), 1.0), text)
+
+    return report
 
 
 def is_agreed(wanted: tuple[object, ...]) -> bool:
     """Return whether the user has started this work, and not stopped it."""
-    return wanted in _agreements()
+    return wanted in agreements()
 
 
-def _agreements() -> set[tuple[object, ...]]:
-    agreements: set[tuple[object, ...]] = st.session_state.setdefault("agreed_work", set())
-    return agreements
+def agreements() -> set[tuple[object, ...]]:
+    """Return all the work that the user has started, and not stopped, to be changed."""
+    started: set[tuple[object, ...]] = st.session_state.setdefault("agreed_work", set())
+    return started

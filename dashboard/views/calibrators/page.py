@@ -43,7 +43,7 @@ from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones
 from dashboard.widgets.headline import show_design
 from dashboard.widgets.links import show_link
-from dashboard.widgets.long_work import ResultPlace
+from dashboard.widgets.long_work import STOP, ResultPlace, stoppable
 
 ASK_FROM = 20.0
 """Seconds from which on fits wait for a click."""
@@ -165,19 +165,16 @@ def _run(
     is_same = was == wanted
     if not is_same:
         go = seconds < ASK_FROM
-    bar = None
+
+    def begin() -> None:
+        for result in results:
+            result.clear()
+        st.button(STOP, on_click=decide, args=(False,))
+
+    tell = stoppable(place, begin)
 
     def report(share: float, key: str, fold: int) -> None:
-        nonlocal bar
-        text = words.working_on(key, fold, n_folds)
-        if bar is None:
-            for result in results:
-                result.clear()
-            with place.container():
-                bar = st.progress(0.0, text)
-                st.button("Stop", on_click=decide, args=(False,))
-        # A click on anything makes this call end the run; what was finished is kept.
-        bar.progress(min(max(share, 0.0), 1.0), text)
+        tell(share, words.working_on(key, fold, n_folds))  # what was finished is kept
 
     compared = run_comparison(scene, keys, fold_plan, report, go=go)
     place.empty()
