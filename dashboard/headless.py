@@ -14,7 +14,6 @@ from dashboard.compute.fits import run_audit
 from dashboard.compute.groupings import groupings
 from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, methods_for, split_of
-from dashboard.figures import LIGHT
 from dashboard.readers import FileError, ParsedFile, Upload, digest_of, understand
 from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import RawSet, ReadingOptions
@@ -165,15 +164,11 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     settings = Settings(event, method, options, n_bins=n_bins, seed=seed, group=group)
     return Scene(
         upload=upload,
-        sample=None,
         split=split_of(upload, settings),
         rows=evaluated_split(upload, settings).test,
         settings=settings,
         result=run_audit(upload, settings, progress),
-        chosen="test",
         n_resamples=n_resamples,
-        expert=False,
-        palette=LIGHT,
     )
 
 

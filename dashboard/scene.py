@@ -7,7 +7,7 @@ from calibcore.calibrators.base import FittedMap
 from calibcore.data import Rows
 from calibcore.evaluation import SetResult
 from calibcore.splits import AnySplit
-from dashboard.figures import Palette
+from dashboard.figures import LIGHT, Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
@@ -35,8 +35,6 @@ class Scene:
 
     upload: Upload
     """The data as read."""
-    sample: Sample | None
-    """The sample, where the data are one."""
     split: AnySplit
     """The rows to fit on, which are all there are, and the rows to evaluate."""
     rows: Rows
@@ -45,13 +43,15 @@ class Scene:
     """All that decides the numbers, apart from the data."""
     result: AuditResult
     """The chosen calibrator, fitted and evaluated."""
-    chosen: SetChoice
+    sample: Sample | None = None
+    """The sample, where the data are one."""
+    chosen: SetChoice = "test"
     """The set that is looked at."""
-    n_resamples: int
+    n_resamples: int = 1000
     """For intervals; 0 for none."""
-    expert: bool
+    expert: bool = False
     """Whether the words are for those who know the terms."""
-    palette: Palette
+    palette: Palette = LIGHT
     """Colours of the theme in use."""
     waiting: str | None = None
     """Key of the calibrator that waits for a click to be fitted; None if none does."""

@@ -22,7 +22,6 @@ from dashboard.cli.output import write_file
 from dashboard.compute.groupings import ways
 from dashboard.document.blocks import ReportDetails
 from dashboard.document.html import html_of, json_of
-from dashboard.figures import LIGHT
 from dashboard.readers import GroupingColumn, Upload
 from dashboard.readers.refusal import visible
 from dashboard.report.contents import ReportRequest, report_of
@@ -100,15 +99,10 @@ def scene_of_audit(result: AuditResult) -> Scene:
     settings = Settings(request.event, method, options, n_bins=n_bins, seed=seed, group=group)
     return Scene(
         upload=upload,
-        sample=None,
         split=split,
         rows=split.test,
         settings=settings,
         result=result,
-        chosen="test",
-        n_resamples=1000,
-        expert=False,
-        palette=LIGHT,
     )
 
 
