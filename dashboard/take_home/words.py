@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.numbers import escape_markdown, listing
 from dashboard.texts.rows import rows_of
 
 TITLE = "Use this calibrator"
@@ -80,8 +80,8 @@ def unfitted(n_rows: int, n_columns: int = 1) -> list[str]:
 
 def by_group(columns: Sequence[str], *, table: bool) -> str:
     """Return what new rows need, for Markdown; ``table``: whether a table of scores tells it."""
-    *first, last = map(escape_markdown, columns)
-    names = f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+    names = listing([escape_markdown(column) for column in columns])
+    names = f"column{'s' * (len(columns) > 1)} {names}"
     if table:
         return (
             f"New rows need the {names}; those of a group that was not fitted get the map of all"

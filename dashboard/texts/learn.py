@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from dashboard.texts.numbers import listing
+
 TITLE = "Lessons"
 
 INTRO = "One idea each: guess first, then see. All figures are computed while you look."
@@ -161,8 +163,8 @@ OWN_LATER = "And [Your own calibration](you): twenty questions, and the codes fo
 
 def biostatistics(minutes: int, instead: Sequence[str]) -> str:
     """Head the stops for biostatistics."""
-    *first, last = (f"*{title}*" for title in instead)
-    return f"For biostatistics: {minutes} minutes instead of {', '.join(first)} and {last}."
+    titles = listing([f"*{title}*" for title in instead])
+    return f"For biostatistics: {minutes} minutes instead of {titles}."
 
 
 def later(name: str, titles: Sequence[tuple[str, str]]) -> str:

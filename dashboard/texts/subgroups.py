@@ -14,6 +14,7 @@ from dashboard.texts.numbers import (
     detected_points,
     escape_markdown,
     in_full,
+    listing,
     p_words,
     pp,
     span,
@@ -60,9 +61,8 @@ def columns_named(columns: Sequence[str]) -> str:
     >>> columns_named(["ward", "sex", "age"])
     'groups of the columns ward, sex and age.'
     """
-    *first, last = map(escape_markdown, columns)
-    names = f"{', '.join(first)} and {last}" if first else last
-    return f"groups of the column{'s' * bool(first)} {names}."
+    names = listing([escape_markdown(column) for column in columns])
+    return f"groups of the column{'s' * (len(columns) > 1)} {names}."
 
 
 def category_names(texts: Sequence[str]) -> tuple[str, ...]:

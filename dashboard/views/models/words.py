@@ -20,6 +20,7 @@ from dashboard.texts.numbers import (
     difference,
     escape_markdown,
     finer_digits,
+    listing,
     measured,
     p_words,
     percent,
@@ -105,7 +106,7 @@ def conclusion(
         texts = [percent(one.curves.ks_error, rows) for one in sides]
         least = texts[min(range(len(sides)), key=lambda k: sides[k].curves.ks_error)]
         best = [k for k, text in enumerate(texts) if text == least]
-        shown = _listed([escape_markdown(shortened(names[k])) for k in best])
+        shown = listing([escape_markdown(shortened(names[k])) for k in best])
         p_value = f", {p_words(sides[best[0]].curves.ks_p_value)}"
         each = " each" if len(best) > 1 else ""
         return f"{shown} ({least}{each}{p_value if expert and not each else ''})"
@@ -124,8 +125,6 @@ NAMED = 2
 
 def _after(names: Sequence[str], results: Sequence[SetResult], method: str) -> str:
     """Return which models are still off after calibration, and how far."""
-    if method == NO_METHOD:
-        return ""
     rows, after = results[0].n_samples, [one.after.curves for one in results]
     low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
     errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
@@ -150,7 +149,7 @@ def still_off(off: Sequence[str], n_models: int) -> str:
     if len(off) == n_models:
         which = "both models" if n_models == 2 else f"all {n_models} models"
     elif len(off) <= NAMED:
-        which = f"{_listed(off)} ({len(off)} of {n_models})"
+        which = f"{listing(off)} ({len(off)} of {n_models})"
     return f"miscalibration still detected in {which}"
 
 
@@ -178,10 +177,6 @@ def half_note(results: Sequence[SetResult]) -> str:
     if not most:
         return ""
     return f" Up to {across_half(most)}, but predicted classes are not updated."
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 TABLE_HELP = (
@@ -244,7 +239,7 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> st
     """Return what the plane shows here."""
     scores = [f"{score:.3f}" for score in plane.brier[:, 1 if calibrated else 0]]
     shown = (escape_markdown(shortened(name)) for name in names)
-    best = _listed([one for one, score in zip(shown, scores, strict=True) if score == min(scores)])
+    best = listing([one for one, score in zip(shown, scores, strict=True) if score == min(scores)])
     when = " after calibration" if calibrated else ""
     return f"Lowest Brier score{when}: {best}, {min(scores)}."
 
