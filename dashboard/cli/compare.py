@@ -12,17 +12,17 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
 from calibcore.errors import CalibrationInputError
-from calibcore.metrics import METRICS, EventMeasure, Measure
+from calibcore.metrics import Measure
 from calibcore.metrics.measure import ChangeMeasure
 from calibcore.models import TableCell
 from dashboard.cli.output import Lines
 from dashboard.cli.terminal import options_of, write_out
 from dashboard.compute.comparison import contestants, usual
+from dashboard.compute.uncertainty import measures_defined
 from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
-from dashboard.texts.measures import telling
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.views.models import table_words as words
@@ -91,12 +91,7 @@ def _read(given: Mapping[str, Any]) -> list[tuple[str, Upload]]:
 
 
 def _measure(scene: Scene, key: str) -> Measure:
-    names = scene.class_names
-    known = (
-        [one for one in METRICS if isinstance(one, EventMeasure)]
-        if names is None
-        else telling(len(names), scene.settings.event)
-    )
+    known = measures_defined(scene)
     measure = next((one for one in known if one.key == key), None)
     if measure is None:
         raise CalibrationInputError(

@@ -12,7 +12,7 @@ from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
 from calibcore.inference.refits import N_DRAWS, Refits, refit
-from calibcore.metrics import EventMeasure, Measure, Options
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels
@@ -21,7 +21,7 @@ from dashboard.compute.split import evaluated_rows, whole_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD, Settings, method_by_key
-from dashboard.texts.measures import listed
+from dashboard.texts.measures import listed, telling
 
 Result = TypeVar("Result")
 
@@ -57,6 +57,13 @@ def measures_of(scene: Scene, *, full: bool) -> tuple[Measure, ...]:
     if scene.upload.summary is None:
         return every
     return tuple(one for one in every if isinstance(one, EventMeasure))
+
+
+def measures_defined(scene: Scene) -> list[Measure]:
+    """Return the measures that are defined for these data."""
+    if scene.class_names is None:
+        return [m for m in METRICS if isinstance(m, EventMeasure)]
+    return list(telling(len(scene.class_names), scene.settings.event))
 
 
 def closer_look(scene: Scene, measures: tuple[Measure, ...], progress: Progress) -> Inference:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard.compute import comparison
 from dashboard.compute.comparison import contestants, settings_of
 from dashboard.scene import Scene
@@ -20,7 +19,6 @@ from dashboard.settings import (
 from dashboard.texts import comparison as words
 from dashboard.texts.choosing import unpenalised
 from dashboard.texts.glossary import CHOICES, OPTIONS
-from dashboard.texts.measures import telling
 from dashboard.texts.methods import method_name
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
@@ -104,10 +102,3 @@ def _choose_option(method: str, name: str, usual: OptionValue) -> OptionValue:
     return str(
         st.selectbox(label, allowed, place, format_func=shown.__getitem__, key=key, help=text)
     )
-
-
-def measures_defined(scene: Scene) -> list[Measure]:
-    """Return the measures that are defined for these data."""
-    if scene.class_names is None:
-        return [m for m in METRICS if isinstance(m, EventMeasure)]
-    return list(telling(len(scene.class_names), scene.settings.event))

@@ -23,6 +23,7 @@ from dashboard.compute.comparison import (
 )
 from dashboard.compute.groupings import subgroupings_for
 from dashboard.compute.processes import MOST_RESTARTS
+from dashboard.compute.uncertainty import measures_defined
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -125,7 +126,7 @@ def _choose_folds(scene: Scene) -> FoldPlan:
 
 
 def _measures(scene: Scene) -> list[Measure]:
-    return [m for m in calibrator_choice.measures_defined(scene) if not m.compares_pairs]
+    return [m for m in measures_defined(scene) if not m.compares_pairs]
 
 
 def _choose_columns(scene: Scene) -> list[str]:

@@ -12,6 +12,7 @@ from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.models import plane_of
 from dashboard import controls
 from dashboard.compute.files import SourceFile
+from dashboard.compute.uncertainty import measures_defined
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures import class_picture
 from dashboard.figures.models import measure_figure, plane_figure
@@ -45,7 +46,6 @@ from dashboard.views.models.results import (
 )
 from dashboard.widgets import address, diagrams
 from dashboard.widgets.blocks import write
-from dashboard.widgets.calibrator_choice import measures_defined
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph

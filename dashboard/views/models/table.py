@@ -8,6 +8,7 @@ import streamlit as st
 
 from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
+from dashboard.compute.uncertainty import measures_defined
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.readers import Upload
 from dashboard.samples import samples
@@ -37,11 +38,7 @@ from dashboard.views.models.table_results import (
 )
 from dashboard.widgets import address
 from dashboard.widgets.blocks import write
-from dashboard.widgets.calibrator_choice import (
-    choose_calibrators,
-    measures_defined,
-    warn_of_overfitting,
-)
+from dashboard.widgets.calibrator_choice import choose_calibrators, warn_of_overfitting
 from dashboard.widgets.downloads import file_name, offer_file, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones
 from dashboard.widgets.long_work import LongWork, ResultPlace
