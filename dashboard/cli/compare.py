@@ -26,7 +26,13 @@ from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.views.models import table_words as words
-from dashboard.views.models.as_printed import LEVEL, PaperCell, paper_latex, paper_markdown
+from dashboard.views.models.as_printed import (
+    LEVEL,
+    PaperCell,
+    PaperTable,
+    paper_latex,
+    paper_markdown,
+)
 from dashboard.views.models.document import best_line, paper_table
 from dashboard.views.models.table_results import ModelTable, TableRequest, model_of, run_table
 
@@ -67,8 +73,8 @@ def compare_files(given: Mapping[str, Any]) -> None:
             bar.update(task, description=text, completed=share)
 
         results = run_table(scene, models, keys, request, tell, go=True)
-    _print(scene, results)
     table = paper_table(scene, results)
+    _print(results, table)
     written = {
         "json": json_of(scene, results),
         "markdown": paper_markdown(table),
@@ -116,8 +122,8 @@ def _is_offered(key: str, offered: Sequence[str]) -> bool:
     return key in offered or (is_variant(key) and method_of(key) in offered)
 
 
-def _print(scene: Scene, results: ModelTable) -> None:
-    console, table = Lines(), paper_table(scene, results)
+def _print(results: ModelTable, table: PaperTable) -> None:
+    console = Lines()
     console.print(escape(plain(table.heading)), style="bold", soft_wrap=True)
     best = best_line(results, table)
     if best:

@@ -63,9 +63,9 @@ def show(scene: Scene) -> None:
         keys = [key for key in keys if key != NO_METHOD]
     body = ResultPlace()
     computed, seconds = _computed(scene, models, keys, request, [top, body])
-    with body.container():
-        _show_cells(scene, computed, seconds)
     table = paper_table(scene, computed)
+    with body.container():
+        _show_cells(scene, computed, table, seconds)
     sentence = best_line(computed, table)
     with top.container():
         if sentence:
@@ -184,8 +184,7 @@ def _known(
 # What is shown ------------------------------------------------------------------------------
 
 
-def _show_cells(scene: Scene, computed: ModelTable, seconds: float) -> None:
-    table = paper_table(scene, computed)
+def _show_cells(scene: Scene, computed: ModelTable, table: PaperTable, seconds: float) -> None:
     if set(computed.keys) <= {NO_METHOD}:
         st.info(words.NO_COMPARISON, icon=":material/info:")
     st.text(table.heading)
