@@ -30,11 +30,6 @@ _RULES = """
 :is(.st-key-calibrators_table, .st-key-subgroups_table, [class*="st-key-models_table"]) {
   overflow-x: auto;
 }
-[class*="st-key-preview_table"] { overflow-x: auto; }
-[class*="st-key-preview_table"] table.measures { width: auto; }
-[class*="st-key-preview_table"] table.measures :is(th, td):nth-child(n) {
-  text-align: right; padding-inline: 0 1.25rem; white-space: nowrap; overflow-wrap: normal;
-}
 .st-key-rows_table { overflow: auto; max-height: 22rem; }
 table.listed :is(th, td):nth-child(n) { padding-block: 0.2rem; }
 table.measures.listed th:first-child { text-align: right; overflow-wrap: normal; }
