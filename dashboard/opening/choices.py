@@ -12,17 +12,15 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
-from dashboard.headless import event_of as event_of_rows
+from dashboard.headless import event_of
 from dashboard.readers import FORMATS, ReadingOptions, Upload
 from dashboard.readers.records import ROLES, ColumnRole, Proposal
 from dashboard.readers.refusal import FileError, Question, visible
 from dashboard.take_home.prevalence import share_of_new
-from dashboard.texts import opening as several
 from dashboard.texts import opening as words
 from dashboard.texts.design import estimated_share, shift_assumed
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.opening import event_of, outcome_counts
 from dashboard.texts.refusal import refusal
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
@@ -402,11 +400,11 @@ def _choose_together(sources: Sequence[SourceFile], options: ReadingOptions) -> 
     offered = [(), *ways, *([now] if now and now not in ways else [])]
     st.session_state["together"] = now
     st.selectbox(
-        several.LABEL if len(sources) > 1 else several.OF_SHEETS,
+        words.LABEL if len(sources) > 1 else words.OF_SHEETS,
         offered,
-        format_func=lambda way: several.way_name(way, names),
+        format_func=lambda way: words.way_name(way, names),
         key="together",
-        help=several.HELP,
+        help=words.HELP,
         on_change=_set,
         args=("together", "together", tuple),
     )
@@ -473,7 +471,7 @@ def _estimate_prevalence(sources: Sequence[SourceFile], options: ReadingOptions)
         try:
             known = files.read_files(sources, replace(options, prevalence=None))
             one = share_of_new(
-                known, event_of_rows(known, None), _ESTIMATED_BY,
+                known, event_of(known, None), _ESTIMATED_BY,
                 lambda how: files.read_files((source,), how),
             )  # fmt: skip
         except CalibrationInputError as error:
@@ -559,10 +557,10 @@ _EVENT = "event_of_outcome"
 
 def choose_event(upload: Upload) -> None:
     """Show the choice of the outcome that the score is of."""
-    event = event_of(upload)
+    event = words.event_of(upload)
     if event is None:
         return
-    counts = outcome_counts(upload)
+    counts = words.outcome_counts(upload)
     st.session_state[_EVENT] = event
     st.segmented_control(
         words.EVENT,

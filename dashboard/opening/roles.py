@@ -10,7 +10,6 @@ import streamlit as st
 from dashboard.opening import choices
 from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, FileTable, Preview
 from dashboard.readers.refusal import visible
-from dashboard.texts import opening as imports
 from dashboard.texts import opening as words
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
@@ -135,7 +134,7 @@ def show_roles(
     if arrays:
         _show_arrays(arrays, uses)
         if preview.rows:
-            st.markdown(f"**{imports.FIRST_ROWS}**")
+            st.markdown(f"**{words.FIRST_ROWS}**")
     shown = _columns(preview, parsed, uses)
     if not shown:
         return
@@ -304,7 +303,7 @@ def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
     with st.container(horizontal=True, gap="small", key="role_arrays"):
         for place, one in enumerate(named):
             with st.container(key=f"role_column_array_{place}"):
-                size = imports.array_of(one.values.shape, one.unread or one.values.dtype.name)
+                size = words.array_of(one.values.shape, one.unread or one.values.dtype.name)
                 _choose_role(
                     _ColumnView(one.name, by_user.get(one.name, _role(uses.get(one.name))), size),
                     f"role_array_{place}",

@@ -24,11 +24,9 @@ from dashboard.readers.records import Arrays, Contents, FileTable, Preview, cell
 from dashboard.readers.refusal import Question, visible
 from dashboard.samples import Sample
 from dashboard.take_home import page as take_home
-from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
 from dashboard.texts import summaries
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.opening import columns_read
 from dashboard.texts.refusal import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
 from dashboard.widgets.blocks import write
@@ -51,22 +49,22 @@ def show_empty(within: Path | None = None) -> None:
     if set(st.query_params) - {"data"}:
         st.markdown(f":material/link: {words.SETTINGS_STAY}")
     st.markdown(f"{words.WHAT} {words.OR_SAMPLE}")
-    st.markdown(f"**{templates.TEMPLATES_HEAD}**")
+    st.markdown(f"**{words.TEMPLATES_HEAD}**")
     with st.container(horizontal=True, key="templates"):
-        for label, name in templates.TEMPLATES.items():
+        for label, name in words.TEMPLATES.items():
             st.download_button(
                 label,
-                templates.template(name),
+                words.template(name),
                 file_name=name,
                 mime="text/csv",
                 icon=":material/download:",
                 on_click="ignore",
             )
-    tabs = st.tabs(list(templates.EXAMPLES))
-    for tab, code in zip(tabs, templates.EXAMPLES.values(), strict=True):
+    tabs = st.tabs(list(words.EXAMPLES))
+    for tab, code in zip(tabs, words.EXAMPLES.values(), strict=True):
         tab.code(code, language=None, wrap_lines=True)
-    with st.expander(templates.ACCEPTED):
-        st.markdown(f"{templates.ways_to_bring()}\n\n{templates.most()}")
+    with st.expander(words.ACCEPTED):
+        st.markdown(f"{words.ways_to_bring()}\n\n{words.most()}")
 
 
 def _show_folder(within: Path) -> None:
@@ -137,7 +135,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
 
 def _line(upload: Upload, *, headed: bool) -> str:
     checks = 0 if headed else len(upload.doubts)
-    about = words.summary(upload, columns_read(upload), n_checks=checks)
+    about = words.summary(upload, words.columns_read(upload), n_checks=checks)
     return words.line(upload.name if headed else "", about, words.DETAILS)
 
 

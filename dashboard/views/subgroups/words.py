@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from calibcore.subgroups import JointScreen, SubgroupScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
-from dashboard.texts import subgroups as subgroup_names
 from dashboard.texts.badges import Badge, badge_since
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
-from dashboard.texts.subgroups import subgroup_name
-
-SCORES = subgroup_names.SCORES
+from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE, subgroup_name
 
 BY = "Group by"
 BY_HELP = (
@@ -224,8 +221,8 @@ def missing(upload: Upload, by: str) -> list[str]:
         return []
     reasons = [NO_CLASSES] if upload.class_names is None else []
     if not any(upload.columns.values()) and by not in {
-        subgroup_names.PREDICTED,
-        subgroup_names.TRUE,
+        PREDICTED,
+        TRUE,
     }:
         reasons.append(NO_COLUMNS)
     return reasons
