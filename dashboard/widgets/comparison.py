@@ -12,6 +12,7 @@ from dashboard.texts.advice import recommended
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
 from dashboard.widgets.blocks import write
+from dashboard.widgets.links import show_button
 
 
 def show(scene: Scene, picks: Picks, among: list[Contestant], fold_plan: FoldPlan) -> str:
@@ -50,14 +51,7 @@ def show_recommended(scene: Scene) -> None:
 
 def offer(scene: Scene, method: str, *, key: str) -> None:
     """Show the button that chooses a calibrator, with its usual options, on every page."""
-    st.button(
-        words.use(method),
-        key=key,
-        type="tertiary",
-        icon=":material/arrow_forward:",
-        on_click=_use,
-        args=(method, group_of(scene, method)),
-    )
+    show_button(words.use(method), key, _use, method, group_of(scene, method))
 
 
 def _use(method: str, group: str | None) -> None:

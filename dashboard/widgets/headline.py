@@ -1,7 +1,5 @@
 """What pages begin with: their subject, the verdict, and the way to what is recommended."""
 
-from collections.abc import Callable
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -22,7 +20,7 @@ from dashboard.widgets import address
 from dashboard.widgets import comparison as comparison_widgets
 from dashboard.widgets.blocks import write
 from dashboard.widgets.filter import choose_part
-from dashboard.widgets.links import show_link
+from dashboard.widgets.links import show_button, show_link
 
 
 def show_subject(scene: Scene) -> None:
@@ -90,21 +88,17 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
     if step.page:
         show_link(step.page, step.link)
     if step.opens and scene.class_names is not None:
-        _offer(step.link, f"open_next_{shown}", open_class, step.opens)
+        show_button(step.link, f"open_next_{shown}", open_class, step.opens)
     if step.method:
         comparison_widgets.offer(scene, step.method, key=f"use_{shown}")
     if step.since:
-        _offer(step.link, f"filter_{shown}", choose_part, *step.since)
+        show_button(step.link, f"filter_{shown}", choose_part, *step.since)
     if step.split_at:
-        _offer(f"Split at {period_name(step.split_at[1])}", f"split_{shown}", _split, step.split_at)
+        show_button(
+            f"Split at {period_name(step.split_at[1])}", f"split_{shown}", _split, step.split_at
+        )
     if step.groups:
-        _offer(step.link, f"calibrate_by_{shown}", _calibrate_by, step.groups)
-
-
-def _offer(label: str, key: str, follow: Callable[..., None], *args: object) -> None:
-    """Show a button that does what is advised."""
-    icon = ":material/arrow_forward:"
-    st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=args)
+        show_button(step.link, f"calibrate_by_{shown}", _calibrate_by, step.groups)
 
 
 def _split(split_at: tuple[str, ...]) -> None:

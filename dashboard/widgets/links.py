@@ -1,6 +1,6 @@
 """Links from one page to another."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -33,6 +33,12 @@ def show_further() -> None:
 def show_link(address: str, label: str, **query: str) -> None:
     """Show a link to a page, with settings that its address has."""
     show_page(address, label, icon=":material/arrow_forward:", **query)
+
+
+def show_button(label: str, key: str, follow: Callable[..., None], *args: object) -> None:
+    """Show a button that does what is advised; it looks as a link does."""
+    icon = ":material/arrow_forward:"
+    st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=args)
 
 
 def full_address(address: str) -> str:
