@@ -14,7 +14,7 @@ from dashboard.document.blocks import Cell, Place, Row, Table
 from dashboard.texts.classes import shortened
 from dashboard.texts.comparison import ADVISED, PAST_HALF, crosses_half
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import is_whole, measured, took
+from dashboard.texts.numbers import DASH, is_whole, measured, took
 
 CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 
@@ -76,7 +76,7 @@ def _both(crossed: Cell, test: Cell | None = None) -> Cell:
 
 
 def _took(seconds: float | None) -> Cell:
-    return Cell("\u2013" if seconds is None else took(seconds))
+    return Cell(DASH if seconds is None else took(seconds))
 
 
 def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing], int | None]]:
@@ -90,7 +90,7 @@ def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing],
 
 
 def _counted(count: int | None) -> str:
-    return "\u2013" if count is None else f"{count:,}"
+    return DASH if count is None else f"{count:,}"
 
 
 def _column(contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn) -> list[Cell]:

@@ -10,7 +10,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
 from dashboard.cli.check_files import Subgroups
 from dashboard.cli.pairing import FEWEST, MATCHING, NoPairs, PairedRows
-from dashboard.texts.numbers import amount, percent, span
+from dashboard.texts.numbers import DASH, amount, percent, span
 from dashboard.texts.rows import rows_of
 
 SUBGROUP_HEAD = "Subgroup", "Rows", "Audited", "Now", "Change", "Adjusted p"
@@ -52,8 +52,6 @@ def subgroup_cells(groups: Subgroups) -> list[tuple[str, ...]]:
 
 
 _UNITS = {measure.key: measure.unit for measure in METRICS}
-
-_NONE = "\u2013"
 
 _MOST_FINER = 3
 
@@ -281,14 +279,14 @@ def cells(row: MeasureChange, comparison: BatchComparison) -> tuple[str, ...]:
     n_rows, same = comparison.n_new, comparison.changed_outcomes == 0
     first = row.name, _value(row, row.reference, n_rows), _value(row, row.new, n_rows)
     if same and row.key == "hit_rate":
-        return *first, "same outcomes", _NONE, _NONE
+        return *first, "same outcomes", DASH, DASH
     finer = 0 if comparison.changed_outcomes is None else _finer(row, n_rows)
     change = _value(row, row.change, n_rows, signed=True, finer=finer)
     if row.interval is not None:
         ends = row.interval.low, row.interval.high
         low, high = (_written(row, end, n_rows, signed=True, finer=finer) for end in ends)
         change += f" ({span(low, high)})"
-    expected = _NONE if math.isnan(row.expected) else _value(row, row.expected, n_rows)
+    expected = DASH if math.isnan(row.expected) else _value(row, row.expected, n_rows)
     visible = _value(row, row.visible, n_rows, signed=True, finer=finer)
     return (
         *first,

@@ -23,7 +23,7 @@ from dashboard.texts.badges import badge_since, no_information, shape
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp
+from dashboard.texts.numbers import ARROW, detected_points, escape_markdown, p_words, percent, pp
 from dashboard.texts.refusal import capitalised
 from dashboard.texts.rows import rows, rows_of
 from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, subgroup_name
@@ -520,7 +520,7 @@ def _try_another(evidence: Evidence, name: str) -> Step:
     n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     if remains(evaluated.before, evaluated.after):
         gaps = (mean_gap_of(side) for side in (evaluated.before, evaluated.after))
-        shown = " \u2192 ".join(pp(gap, n_samples, signed=True).removesuffix(" pp") for gap in gaps)
+        shown = ARROW.join(pp(gap, n_samples, signed=True).removesuffix(" pp") for gap in gaps)
         return _other(evidence, f"{name} leaves more than half of the mean gap ({shown} pp).")
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     limit = percent(after.ks_null_95, n_samples)

@@ -12,7 +12,7 @@ from dashboard.learn.laboratory import N_BINS, N_DRAWS, LaboratoryModel, Result,
 from dashboard.samples import Sample
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import MINUS, amount, listing, p_words, percent, pp, with_unit
+from dashboard.texts.numbers import DASH, MINUS, amount, listing, p_words, percent, pp, with_unit
 
 TITLE = "Laboratory"
 INTRO = (
@@ -140,7 +140,7 @@ def estimate_rows(result: Result, many: Redraws | None) -> list[tuple[str, ...]]
         name, unit = _NAMES[key]
         cells = [name, _written(value, unit), _written(truth, unit), _error(value - truth, unit)]
         if many is not None and key not in many.keys:
-            cells += ["\u2013"] * (len(MANY_HEAD) - len(ESTIMATE_HEAD))
+            cells += [DASH] * (len(MANY_HEAD) - len(ESTIMATE_HEAD))
         elif many is not None:
             place = many.keys.index(key)
             low, high = np.nanquantile(many.of(key), (0.025, 0.975))

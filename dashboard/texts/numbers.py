@@ -21,6 +21,12 @@ MORE_DECIMALS_FROM = 50_000
 _ABOUT = 3.0
 """Factor up to which a time is "about" so long; beyond, its range is said."""
 
+DASH = "\u2013"
+"""What stands where there is no value."""
+
+ARROW = " \u2192 "
+"""Between before and after."""
+
 NO_BREAK = "\u00a0"
 """A space at which a line does not end."""
 
@@ -161,7 +167,7 @@ def finer_digits(change: Interval | None, unit: Unit, n_samples: int) -> int:
 def measured(comparison: Comparison, value: float | None, n_samples: int) -> str:
     """Write one value of a measure with its unit; a dash where it is not defined."""
     if value is None or math.isnan(value):
-        return "\u2013"
+        return DASH
     return with_unit(value, comparison.measure.unit, n_samples)
 
 
@@ -205,7 +211,7 @@ def measured_change(
     """Write how a measure changed, with its interval's digits; a dash where it is not defined."""
     was, now, unit = comparison.before, comparison.after, comparison.measure.unit
     if was is None or now is None or math.isnan(now - was):
-        return "\u2013"
+        return DASH
     change = difference(was, now, unit, n_samples, interval)
     finer = finer_digits(interval, unit, n_samples)
     text = amount(change, unit, n_samples, signed=True, finer=finer)

@@ -8,12 +8,12 @@ from html import escape
 import streamlit as st
 
 from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Sentences, Table
-from dashboard.texts.numbers import NO_BREAK
+from dashboard.texts.numbers import ARROW, NO_BREAK
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.tables import Part, cell, coloured, explained, table
 
-ARROW, SAME = " \u2192 ", "before and after"
-"""Between before and after, and for what is the same on both sides."""
+SAME = "before and after"
+"""What is the same on both sides."""
 
 _COMMA = re.compile(r"^(:\w+-badge\[[^\]]*\]),")
 """After a badge, which needs none."""

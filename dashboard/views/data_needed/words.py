@@ -10,7 +10,7 @@ from calibcore.metrics import METRICS
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import ci, span, with_unit
+from dashboard.texts.numbers import DASH, ci, span, with_unit
 from dashboard.texts.rows import rows_of, say_rows, says_rows
 
 METHODS = "Calibrators"
@@ -161,7 +161,7 @@ def need_rows(curves: LearningCurves, measure: str, n_test: int) -> list[tuple[s
             continue
         few, full = (shown(measure, float(mean[place]), n_test) for place in (0, -1))
         enough = curve.enough(measure, before)
-        needs = "\u2013" if curve.key == NO_METHOD or math.isnan(before) else "no gain"
+        needs = DASH if curve.key == NO_METHOD or math.isnan(before) else "no gain"
         if enough is not None:
             low, high = rounded(enough.low), rounded(enough.high)
             needs = f"{rounded(enough.n_rows)} ({span(low, high)})"

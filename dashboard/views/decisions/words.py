@@ -11,7 +11,7 @@ from calibcore.verdict import DETECTION_LEVEL
 from calibcore.weights import row_mean
 from dashboard.document.blocks import Cell
 from dashboard.texts.classes import shortened
-from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span, with_sign
+from dashboard.texts.numbers import ARROW, MINUS, ci, escape_markdown, percent, span, with_sign
 from dashboard.texts.rows import rows_of, says_rows
 from dashboard.texts.subgroups import subgroup_name
 
@@ -63,7 +63,7 @@ FILE_HEAD = [
     "events missed",
     "false alarms",
 ]  # fmt: skip
-ARROW, CI_NAME = " \u2192 ", "95% CI"
+CI_NAME = "95% CI"
 
 
 def usual_sentence(cutoff: float) -> str:

@@ -11,6 +11,7 @@ from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
 from dashboard.texts.badges import NOT_DETECTED, Badge, badge_for
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.numbers import (
+    DASH,
     INFINITY,
     detected_points,
     escape_markdown,
@@ -113,7 +114,6 @@ NETWORK = "Network"
 _SMALL = 2
 """Pixels of the page for one of a picture in the table."""
 
-_NONE = "\u2013"
 _SIGNS = ("\u2717", "\u2713")
 ANSWER_HEAD = ("Question", "You", "Truth")
 PICTURE_NOTE = "Truth: the label of the data set, which may itself be wrong."
@@ -219,11 +219,11 @@ def measure_rows(result: Result, beside: Result | None) -> list[tuple[str, ...]]
     """Return the table of measures, the network's column last where there is one."""
     n, curves = result.n_answers, result.side.curves
     rows: list[tuple[str, ...]] = [
-        ("Right", percent(result.right, n), _NONE),
+        ("Right", percent(result.right, n), DASH),
         ("Mean confidence", percent(result.mean_confidence, n), percent(0.5, n)),
-        ("Mean gap", pp(result.gap, n, signed=True), _NONE),
-        ("KS error", percent(curves.ks_error, n), _NONE),
-        ("KS error, 95% limit if calibrated", percent(curves.ks_null_95, n), _NONE),
+        ("Mean gap", pp(result.gap, n, signed=True), DASH),
+        ("KS error", percent(curves.ks_error, n), DASH),
+        ("KS error, 95% limit if calibrated", percent(curves.ks_null_95, n), DASH),
         ("Brier score", f"{result.brier:.3f}", f"{result.brier_of_half:.3f}"),
         ("NLL (nats)", _nats(result.nll), _nats(result.nll_of_half)),
     ]

@@ -8,14 +8,14 @@ from calibcore.metrics import Measure
 from calibcore.models import TableCell
 from dashboard.document.blocks import Cell, Place
 from dashboard.tables import csv_of, ranked_cells
-from dashboard.texts.numbers import MINUS, MORE_DECIMALS_FROM, amount, span
+from dashboard.texts.numbers import DASH, MINUS, MORE_DECIMALS_FROM, amount, span
 from dashboard.views.models.table_words import in_percent
 
 LEVEL = "\u00b0"
 """Sign of a value that a perfectly calibrated model may well show."""
 
-DASH, PENDING = "\u2013", "\u2026"
-"""What stands where a value is not available, or not computed yet."""
+PENDING = "\u2026"
+"""What stands where a value is not computed yet."""
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from dashboard.compute.subgroups import SubgroupResults, find_drift, find_subgro
 from dashboard.document.blocks import Cell, Picture, Pictures, Row, Sentences, Table, finite
 from dashboard.scene import Scene
 from dashboard.texts.advice import drift_line, drifts
-from dashboard.texts.numbers import p_words, percent, pp, span
+from dashboard.texts.numbers import DASH, p_words, percent, pp, span
 from dashboard.texts.rows import rows, rows_of
 from dashboard.views.subgroups import words
 from dashboard.views.subgroups.words import badge_of, compared
 
 HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
-NOTHING, STILL, NOT_OFF = "\u2013", "still", "\u25cb none"
+STILL, NOT_OFF = "still", "\u25cb none"
 
 
 Sides = tuple[SubgroupScreen, SubgroupScreen | None]
@@ -155,7 +155,7 @@ def _accuracy(accuracies: Accuracies, k: int, n_rows: int) -> Cell:
     """Return the accuracy, before and after where it changed, and its interval."""
     before, after = accuracies
     if before is None:
-        return Cell(NOTHING)
+        return Cell(DASH)
     ends = [float(end[k]) for end in (before.low, before.high)]
     interval = span(*(percent(end, n_rows) for end in ends))
     share = float(before.share[k])
