@@ -152,10 +152,6 @@ def too_little_power(comparison: BatchComparison, least: float) -> str:
     return f"Fails: power {comparison.power:.0%}, below {least:.0%}"
 
 
-def _size(comparison: BatchComparison) -> str:
-    return _points(comparison.size)
-
-
 _POWER = 0.8
 """Power from which on "no change detected" stands alone."""
 
@@ -169,7 +165,7 @@ def conclusion(comparison: BatchComparison) -> str:
         least = min(row.adjusted for row in comparison.rows)
         text = f"No change detected (smallest adjusted p = {least:.2g})."
         return (
-            f"{_TOO_FEW.format(rows_of(comparison.n_new), _size(comparison))} {text}"
+            f"{_TOO_FEW.format(rows_of(comparison.n_new), _points(comparison.size))} {text}"
             if few
             else text
         )
@@ -209,7 +205,7 @@ def power(comparison: BatchComparison) -> str:
     """Return what change so many rows would have shown; of the mean gap alone."""
     if math.isnan(comparison.power):
         return ""
-    size = _size(comparison)
+    size = _points(comparison.size)
     chance = f"{100 * comparison.power:.0f}%"
     here = f"{rows_of(comparison.n_new).capitalize()} now, {comparison.n_reference:,} audited"
     if comparison.changed_outcomes is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from dashboard.figures import Palette
+from dashboard.figures import LIGHT, Palette
 
 MOST_DRAWS = 500
 """How often can be drawn in a lesson."""
@@ -211,8 +211,6 @@ def start_of(lesson: Lesson, **fixed: Any) -> State:
 
     ``lesson``: which. ``**fixed``: fields of `State`; ``chosen`` may name some controls only.
     """
-    from dashboard.figures import LIGHT  # noqa: PLC0415 - a default, not a need
-
     chosen = {control.name: control.start for control in lesson.controls}
     usual: dict[str, Any] = {
         "seed": 0, "seat": 0, "draws": 1, "revealed": True, "guess": None, "palette": LIGHT,

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.data_needed import LearningCurves, LearningProgress
-from calibcore.metrics import METRICS
+from calibcore.metrics import measure_by_key
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
@@ -66,17 +66,14 @@ def step_words(step: LearningProgress) -> str:
 OTHERS = "Other measures"
 
 
-_MEASURES = {measure.key: measure for measure in METRICS}
-
-
 def measure_name(measure: str) -> str:
     """Return the name of a measure."""
-    return _MEASURES[measure].name
+    return measure_by_key(measure).name
 
 
 def shown(measure: str, value: float, n_test: int) -> str:
     """Return a mean with its unit."""
-    return with_unit(value, _MEASURES[measure].unit, n_test)
+    return with_unit(value, measure_by_key(measure).unit, n_test)
 
 
 def comparable_nll(curves: LearningCurves) -> str:
@@ -186,7 +183,7 @@ def need_note(measure: str) -> str:
 
 def caption(measure: str) -> str:
     """Return which direction is better in one graph."""
-    return f"{_MEASURES[measure].better.capitalize()} is better."
+    return f"{measure_by_key(measure).better.capitalize()} is better."
 
 
 def marks_note(curves: LearningCurves) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from calibcore.calibrators import CATALOGUE
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
@@ -42,7 +43,7 @@ def _show_measures() -> None:
 
 
 def _show_calibrators() -> None:
-    for method in words.calibrators():
+    for method in CATALOGUE:
         with st.expander(method_name(method.key)):
             st.markdown(f"{method.explained} {words.needs(method)}")
             st.markdown(f"`{method.formula}`")
