@@ -46,7 +46,7 @@ from dashboard.compute.groupings import groupings
 from dashboard.compute.processes import FitJob, side_by_side_seconds
 from dashboard.compute.split import evaluated_rows, evaluated_split, methods_for, whole_split
 from dashboard.compute.subgroups import most_telling
-from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
+from dashboard.compute.uncertainty import LEAST_RESAMPLES, affordable, refits_of
 from dashboard.document.blocks import Sentences
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -327,9 +327,8 @@ def comparison_closer(
 ) -> Inference:
     """Find the uncertainty of one measure of one contestant, and of its change from no method."""
     rows = rows_evaluated(scene, contestant.key, evaluated_on)
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // rows.n_samples)
     options, event = Options(scene.settings.n_bins), scene.settings.event
-    plan = Plan((measure,), options, min(scene.n_resamples, affordable))
+    plan = Plan((measure,), options, affordable(scene.n_resamples, rows.n_samples))
     fitted, settings = contestant.on(evaluated_on).fitted, settings_of(scene, contestant.key)
 
     def make() -> Inference:

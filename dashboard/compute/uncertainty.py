@@ -66,14 +66,18 @@ def measures_defined(scene: Scene) -> list[Measure]:
     return list(telling(len(scene.class_names), scene.settings.event))
 
 
+def affordable(n_resamples: int, n_rows: int) -> int:
+    """Return how many of the resamples that are asked for are drawn of so many rows."""
+    return min(n_resamples, max(LEAST_RESAMPLES, MOST_DRAWN // n_rows))
+
+
 def closer_look(scene: Scene, measures: tuple[Measure, ...], progress: Progress) -> Inference:
     """Find the uncertainty of measures on one set, once for each plan."""
     evaluated = scene.evaluated
     # Of counted rows neighbours are drawn together, so that their number is no matter.
     counted = isinstance(evaluated.before.event, CountedScores)
     n_drawn = 1 if counted else evaluated.n_samples
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // n_drawn)
-    n_resamples = min(scene.n_resamples, affordable)
+    n_resamples = affordable(scene.n_resamples, n_drawn)
     plan = Plan(measures, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by
     by_folds = scene.result.by_fold is not None and scene.chosen == "test"

@@ -25,7 +25,7 @@ from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, parsed, read_files
 from dashboard.compute.fits import estimate
 from dashboard.compute.split import evaluated_rows, grouped, whole_split
-from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.uncertainty import affordable
 from dashboard.readers import FileError, ReadingOptions, Upload
 from dashboard.readers.recognition.columns import claims_score, lone_scores
 from dashboard.readers.recognition.features import features_of
@@ -305,8 +305,8 @@ def differences(
     In each, ``before`` is the first model and ``after`` the other one: the same rows are drawn
     again with both.
     """
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.result.n_samples)
-    plan = Plan(measures, Options(scene.settings.n_bins), min(scene.n_resamples, affordable))
+    n_resamples = affordable(scene.n_resamples, first.result.n_samples)
+    plan = Plan(measures, Options(scene.settings.n_bins), n_resamples)
 
     def make() -> tuple[Inference, Inference]:
         mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))

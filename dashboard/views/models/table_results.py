@@ -15,7 +15,7 @@ from dashboard.compute.cache import is_known, key_of, once, once_going_on
 from dashboard.compute.comparison import settings_of
 from dashboard.compute.fits import fitted_in_folds, fitted_whole, is_fitted, seconds_per_logit
 from dashboard.compute.split import whole_split
-from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
+from dashboard.compute.uncertainty import affordable
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, ChosenEvent, Settings, method_by_key
@@ -206,8 +206,8 @@ def _cell(
             return _resplits(model, settings, request, tell).cell(request.measure)
         plan, options = None, Options(settings.n_bins)
         if request.n_resamples:  # as on the other pages, so that intervals are the same there
-            affordable = max(LEAST_RESAMPLES, MOST_DRAWN // model.n_test)
-            plan = Plan((request.measure,), options, min(request.n_resamples, affordable))
+            n_resamples = affordable(request.n_resamples, model.n_test)
+            plan = Plan((request.measure,), options, n_resamples)
         return table_cell(
             whole_split(model.upload, settings).test,
             event=settings.event,
