@@ -4,7 +4,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from calibcore.calibrators import CATALOGUE
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
@@ -43,7 +42,7 @@ def _show_measures() -> None:
 
 
 def _show_calibrators() -> None:
-    for method in CATALOGUE:
+    for method in words.calibrators():
         with st.expander(method_name(method.key)):
             st.markdown(f"{method.explained} {words.needs(method)}")
             st.markdown(f"`{method.formula}`")

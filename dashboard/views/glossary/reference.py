@@ -4,7 +4,7 @@ import inspect
 import re
 
 import calibcore.metrics
-from calibcore.calibrators import Method
+from calibcore.calibrators import CATALOGUE, Method
 from calibcore.metrics import METRICS, Measure
 from dashboard.texts.glossary import GLOSSARY, TERMS
 from dashboard.texts.measures import GROUPS
@@ -43,6 +43,11 @@ def facts(measure: Measure) -> str:
     """Return unit, direction, source and key of a measure."""
     parts = (_UNITS[measure.unit], _BETTER[measure.better], measure.source, f"`{measure.key}`")
     return " \u00b7 ".join(filter(None, parts))
+
+
+def calibrators() -> tuple[Method, ...]:
+    """Return every calibrator that is offered."""
+    return CATALOGUE
 
 
 def needs(method: Method) -> str:
