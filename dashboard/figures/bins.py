@@ -7,7 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.metrics.binned import BinSweep
 from dashboard.figures.intervals import apart
-from dashboard.figures.layout import TEXT_SIZE, Sketch, base_layout, share_axis
+from dashboard.figures.layout import TEXT_SIZE, Sketch, base_layout, plain_line, share_axis
 from dashboard.figures.palette import Palette
 
 KS, WIDE, EVEN = "KS error", "ECE, equal width", "ECE, equal mass"
@@ -95,14 +95,9 @@ def _mark_chosen(
         return
     value = float(sweep.equal_width[place[0]])
     named = _beside(value / 2 if value > highest / 2 else (value + highest) / 2, sweep, highest)
-    figure.add_scatter(
-        x=[n_bins, n_bins],
-        y=[value, named],
-        mode="lines",
-        name="chosen, named",
-        line={"color": palette.text, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-    )
+    ends = [value, named]
+    line = plain_line([n_bins] * 2, ends, "chosen, named", palette.text, width=1, dash="dot")
+    figure.add_scatter(**line)
     figure.add_scatter(
         x=[n_bins],
         y=[value],

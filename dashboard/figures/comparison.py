@@ -12,7 +12,15 @@ from calibcore.comparison import Contestant, EvaluatedOn, penalty, sides_shown
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
-from dashboard.figures.layout import TEXT_SIZE, base_layout, dot, harmless, names_axis, wrapped
+from dashboard.figures.layout import (
+    TEXT_SIZE,
+    base_layout,
+    dot,
+    harmless,
+    names_axis,
+    plain_line,
+    wrapped,
+)
 from dashboard.figures.palette import Palette
 
 Changes = Mapping[tuple[str, EvaluatedOn], Interval]
@@ -180,14 +188,9 @@ def _add_line(
     value = _uncalibrated(contestants, measure, look.side)
     if value is None:
         return
-    figure.add_scatter(
-        x=[value, value],
-        y=[-0.5, len(contestants) - 0.5],
-        mode="lines",
-        name=f"uncalibrated, {look.name}",
-        line={"color": look.colour, "width": 1.25, "dash": look.dash},
-        hoverinfo="skip",
-    )
+    name, ends = f"uncalibrated, {look.name}", [-0.5, len(contestants) - 0.5]
+    line = plain_line([value, value], ends, name, look.colour, width=1.25, dash=look.dash)
+    figure.add_scatter(**line)
 
 
 def _add_bars(figure: go.Figure, ends: Mapping[int, tuple[float, float]], look: _Look) -> None:
@@ -197,14 +200,7 @@ def _add_bars(figure: go.Figure, ends: Mapping[int, tuple[float, float]], look: 
         x += [low, high, np.nan]
         y += [row + look.shift] * 2 + [np.nan]
     if x:
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            name=f"95% CI, {look.name}",
-            line={"color": look.colour, "width": 2},
-            hoverinfo="skip",
-        )
+        figure.add_scatter(**plain_line(x, y, f"95% CI, {look.name}", look.colour, width=2))
 
 
 def _add_dots(

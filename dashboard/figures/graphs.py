@@ -15,6 +15,7 @@ from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import (
     base_layout,
     in_corner,
+    plain_line,
     pp_ticks,
     same_scale,
     share_axis,
@@ -374,14 +375,7 @@ def _band(side: Side) -> tuple[Floats, Floats]:
 
 
 def _no_gap(palette: Palette) -> dict[str, Any]:
-    return {
-        "x": [0, 1],
-        "y": [0, 0],
-        "mode": "lines",
-        "name": "no gap",
-        "line": {"color": palette.neutral, "width": 1},
-        "hoverinfo": "skip",
-    }
+    return plain_line([0, 1], [0, 0], "no gap", palette.neutral, width=1)
 
 
 def _line(x: Floats, gap: Floats, palette: Palette) -> dict[str, Any]:

@@ -71,6 +71,14 @@ def base_layout(title: str, **margin: int) -> dict[str, Any]:
     }
 
 
+def plain_line(
+    x: Any, y: Any, name: str, colour: str, *, width: float, dash: str | None = None
+) -> dict[str, Any]:
+    """Return a line that has no words of its own."""
+    style = {"color": colour, "width": width} | ({"dash": dash} if dash else {})
+    return {"x": x, "y": y, "mode": "lines", "name": name, "line": style, "hoverinfo": "skip"}
+
+
 def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     """Return an axis of shares, drawn in percent from the first to the second limit."""
     axis: dict[str, Any] = {

@@ -23,6 +23,7 @@ from dashboard.figures.layout import (
     in_corner,
     middles,
     parted,
+    plain_line,
     pp_ticks,
     share_axis,
     unit_range,
@@ -125,10 +126,8 @@ def odds_graph(curves: Sequence[NamedCurve], palette: Palette) -> go.Figure:
     as they are.
     """
     figure, ends = go.Figure(), list[LineEnd]()
-    figure.add_scatter(
-        x=[-_FAR, _FAR], y=[-_FAR, _FAR], mode="lines", name="unchanged", hoverinfo="skip",
-        line={"color": palette.neutral, "width": 1, "dash": "dot"},
-    )  # fmt: skip
+    far = [-_FAR, _FAR]
+    figure.add_scatter(**plain_line(far, far, "unchanged", palette.neutral, width=1, dash="dot"))
     for named, look in zip(curves, _looks(curves, palette), strict=True):
         with np.errstate(divide="ignore"):
             x, y = (np.log(p) - np.log1p(-p) for p in (named.curve.score, named.curve.calibrated))
@@ -253,14 +252,8 @@ def _add_fold(figure: go.Figure, score: Floats, height: Floats, look: Look) -> N
 
 
 def _add_unchanged(figure: go.Figure, ends: tuple[float, float], palette: Palette) -> None:
-    figure.add_scatter(
-        x=[0, 1],
-        y=list(ends),
-        mode="lines",
-        name="unchanged",
-        line={"color": palette.neutral, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-    )
+    line = plain_line([0, 1], list(ends), "unchanged", palette.neutral, width=1, dash="dot")
+    figure.add_scatter(**line)
 
 
 def _add_frequencies(
@@ -432,14 +425,9 @@ def _add_edges(figure: go.Figure, palette: Palette) -> None:
         ("borders of the predicted classes", parts.reshape(-1, 2), "dot", 1.0),
     )
     for name, places, dash, width in drawn:
-        figure.add_scatter(
-            x=places[:, 0],
-            y=places[:, 1],
-            mode="lines",
-            name=name,
-            line={"color": palette.neutral, "dash": dash, "width": width},
-            hoverinfo="skip",
-        )
+        ends = places[:, 0], places[:, 1]
+        line = plain_line(*ends, name, palette.neutral, width=width, dash=dash)
+        figure.add_scatter(**line)
 
 
 def _name_corners(figure: go.Figure, names: list[str], palette: Palette) -> None:

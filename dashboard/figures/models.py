@@ -18,6 +18,7 @@ from dashboard.figures.layout import (
     harmless,
     names_axis,
     parted,
+    plain_line,
     round_step,
     share_axis,
     sides_key,
@@ -146,12 +147,9 @@ def _add_lines(
     for score in (np.arange(np.ceil(lowest / step), np.floor(highest / step) + 1) * step).tolist():
         heights = np.array([left, right]) - score + base
         figure.add_scatter(
-            x=[left, right],
-            y=heights,
-            mode="lines",
-            name="equal Brier score",
-            line={"color": palette.neutral, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
+            **plain_line(
+                [left, right], heights, "equal Brier score", palette.neutral, width=1, dash="dot"
+            )
         )
         if y_range[0] <= heights[1] and left < y_range[1] + score - base:
             beyond = heights[1] > y_range[1]  # it leaves the graph above
@@ -168,14 +166,8 @@ def _add_lines(
 
 
 def _add_moves(figure: go.Figure, across: Floats, up: Floats, palette: Palette) -> None:
-    figure.add_scatter(
-        x=parted(*across.T),
-        y=parted(*up.T),
-        mode="lines",
-        name="from before to after",
-        line={"color": palette.neutral, "width": 1.25},
-        hoverinfo="skip",
-    )
+    ends, name = (parted(*across.T), parted(*up.T)), "from before to after"
+    figure.add_scatter(**plain_line(*ends, name, palette.neutral, width=1.25))
 
 
 def _name_models(

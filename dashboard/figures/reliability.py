@@ -25,6 +25,7 @@ from dashboard.figures.layout import (
     middles,
     panel,
     parted,
+    plain_line,
     share_axis,
 )
 from dashboard.figures.palette import Palette
@@ -233,14 +234,12 @@ def reliability_diagram(
 
 
 def _add_diagonal(figure: Sketch, palette: Palette) -> None:
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        name="score = frequency",
-        line={"color": palette.neutral, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-    )
+    figure.add_scatter(**_diagonal(palette, width=1))
+
+
+def _diagonal(palette: Palette, *, width: float) -> dict[str, Any]:
+    name = "score = frequency"
+    return plain_line([0, 1], [0, 1], name, palette.neutral, width=width, dash="dot")
 
 
 def _add_bins(figure: Sketch, binned: BinnedReliability, palette: Palette) -> None:
@@ -466,24 +465,11 @@ def _side(binned: BinnedReliability, palette: Palette) -> list[dict[str, Any]]:
         values[filled] for values in (binned.bins.mean_score, binned.lower, binned.upper)
     )
     sizes = np.where(binned.telling[filled], 5.0, 3.0)
-    thin = {"color": palette.neutral, "width": 0.75}
     return [
-        {
-            "x": [0, 1],
-            "y": [0, 1],
-            "mode": "lines",
-            "name": "score = frequency",
-            "line": {**thin, "dash": "dot"},
-            "hoverinfo": "skip",
-        },
-        {
-            "x": parted(score, score),
-            "y": parted(lower, upper),
-            "mode": "lines",
-            "name": "interval",
-            "line": thin,
-            "hoverinfo": "skip",
-        },
+        _diagonal(palette, width=0.75),
+        plain_line(
+            parted(score, score), parted(lower, upper), "interval", palette.neutral, width=0.75
+        ),
         points(binned.bins, palette, sizes=sizes, width=1),
     ]
 

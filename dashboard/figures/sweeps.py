@@ -10,7 +10,7 @@ from plotly import graph_objects as go
 from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.validation import Floats
 from dashboard.figures.intervals import MARGIN, LineEnd, Look, name_ends
-from dashboard.figures.layout import HEIGHT, TEXT_SIZE, Sketch, base_layout, share_axis
+from dashboard.figures.layout import HEIGHT, TEXT_SIZE, Sketch, base_layout, plain_line, share_axis
 from dashboard.figures.palette import Palette
 
 Unit = Literal["share", "nats"]
@@ -222,14 +222,9 @@ def _add_marks(
     for number, mark in enumerate(marks):
         by_hand = number == len(marks) - 1
         colour = palette.text if by_hand else palette.neutral
-        sketch.add_scatter(
-            x=[mark.place, mark.place],
-            y=[min(mark.values), top],
-            mode="lines",
-            name=f"{mark.name}, line",
-            line={"color": colour, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-        )
+        ends, name = [min(mark.values), top], f"{mark.name}, line"
+        line = plain_line([mark.place, mark.place], ends, name, colour, width=1, dash="dot")
+        sketch.add_scatter(**line)
         sketch.add_scatter(
             x=[mark.place] * len(mark.values),
             y=list(mark.values),
