@@ -79,6 +79,12 @@ def plain_line(
     return {"x": x, "y": y, "mode": "lines", "name": name, "line": style, "hoverinfo": "skip"}
 
 
+def strip(low: float, high: float, palette: Palette) -> dict[str, Any]:
+    """Return a grey strip behind a picture, from one place of its horizontal axis to another."""
+    place = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    return {"type": "rect", **place, "fillcolor": palette.band, "line": {"width": 0}}
+
+
 def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     """Return an axis of shares, drawn in percent from the first to the second limit."""
     axis: dict[str, Any] = {

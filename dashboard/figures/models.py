@@ -22,6 +22,7 @@ from dashboard.figures.layout import (
     round_step,
     share_axis,
     sides_key,
+    strip,
     wrapped,
 )
 from dashboard.figures.palette import Palette
@@ -265,7 +266,9 @@ def series_graph(
         )  # fmt: skip
     if len(values) > 1:
         _name_lines(sketch, numbers[-1], values, palette, in_log=in_log)
-    shapes = [] if overfit is None else [_shade(overfit, palette)]
+    shapes = []
+    if overfit is not None:
+        shapes.append(strip(min(overfit), max(overfit), palette) | {"opacity": 0.5})
     if panel.kind == "temperature":
         shapes.append(_one(palette))
     return sketch.figure(
@@ -304,17 +307,6 @@ def _name_lines(
             yshift=6 if above else -6,
             font={"size": TEXT_SIZE, "color": (palette.text, palette.neutral)[place]},
         )
-
-
-def _shade(ends: tuple[float, float], palette: Palette) -> dict[str, Any]:
-    place = {"x0": min(ends), "x1": max(ends), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-    return {
-        "type": "rect",
-        **place,
-        "fillcolor": palette.band,
-        "line": {"width": 0},
-        "opacity": 0.5,
-    }
 
 
 def _one(palette: Palette) -> dict[str, Any]:

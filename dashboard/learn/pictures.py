@@ -131,12 +131,6 @@ def luck(limit: float, palette: Palette) -> Trace:
     return ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck")
 
 
-def strip(low: float, high: float, palette: Palette) -> dict[str, Any]:
-    """Return a grey strip behind a picture, from one place of its horizontal axis to another."""
-    place = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-    return {"type": "rect", **place, "fillcolor": palette.band, "line": {"width": 0}}
-
-
 def boxed(text: str, x: float, y: float, colour: str, palette: Palette, **more: Any) -> Trace:
     """Return a `label` that can be read over bars."""
     return label(text, x, y, colour, bgcolor=palette.ground, borderpad=2, **more)

@@ -11,6 +11,7 @@ from calibcore.data import EventScores
 from calibcore.reliability.bins import BinnedReliability, binned_reliability, binomial_interval
 from calibcore.results import result_class
 from dashboard.figures import Palette
+from dashboard.figures.layout import strip
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import (
     Check,
@@ -180,7 +181,7 @@ def _picture(
         title,
         traces,
         x={**pictures.percent_axis("Score", low=LOW), "tickvals": edges},
-        shapes=[pictures.strip(*_ends(k), palette)],
+        shapes=[strip(*_ends(k), palette)],
         margin=pictures.margin(top=62),
         barmode="overlay",
         **more,

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import strip
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.learn.lesson import (
@@ -129,7 +130,7 @@ def _histogram(draws: GroupDraws, chosen: str, palette: Palette) -> LessonPictur
         traces,
         x=pictures.number_axis("People of 100 with the event", *ends),
         y=y,
-        shapes=[pictures.strip(low - 0.5, high + 0.5, palette)],
+        shapes=[strip(low - 0.5, high + 0.5, palette)],
         names=[
             pictures.label(
                 f"luck: {share_within(draws.chances)} of groups", (low + high) / 2, 0.99 * top,
