@@ -84,7 +84,7 @@ def _choose(
 
 
 def choose_switch(label: str, *, key: str, **shown: Any) -> bool:
-    """Let the user switch something on or off, which the address holds under `key`."""
+    """Show a switch; the address holds its state under `key`."""
     return st.toggle(label, key=key, **IN_ADDRESS, **shown)
 
 

@@ -87,7 +87,7 @@ def hovered(page: Page, plot: Locator, point: Locator) -> str:
 
 
 @pytest.mark.parametrize(
-    "pages", first_and_long([[*PAGES[:3]], [*PAGES[3:]]]), ids=["first", "others"]
+    "pages", first_and_long([[*PAGES[:2]], [*PAGES[2:]]]), ids=["first", "others"]
 )
 def test_text_of_a_file_is_text_on_every_page(
     open_page: OpenPage, pages: Sequence[tuple[str, str, object]]
@@ -164,7 +164,8 @@ def simple(*, twice: bool = False) -> bytes:
     return "\n".join([head, *rows]).encode()
 
 
-@pytest.mark.parametrize("width", first_and_long([390, 1440]))
+@pytest.mark.long
+@pytest.mark.parametrize("width", [390, 1440])
 def test_after_an_upload_the_verdict_is_on_the_first_screen(
     open_page: OpenPage, width: int
 ) -> None:

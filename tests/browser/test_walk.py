@@ -26,7 +26,7 @@ SAMPLES = ("fashion_cnn_overconfident", "city_country_100", "crash_survival")
 """Ten, a hundred and two classes."""
 
 EVERY_PAGE = [title for title, _, _ in PAGES]
-FIRST_SEEN = ["Overview", "Reliability", "Cumulative (KS)", "Calibrators", "Subgroups"]
+FIRST_SEEN = ["Overview", "Reliability", "Cumulative (KS)", "Subgroups"]
 """Pages that are walked each time, as each has graphs or tables of its own."""
 
 FIRST_SCREEN = {390: 844, 1440: 900}

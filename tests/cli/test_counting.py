@@ -171,7 +171,8 @@ def test_a_process_that_is_killed_is_begun_again_once(
         summarise(files, Columns("p", "y"), lambda _: None, processes=2)
 
 
-@pytest.mark.parametrize("how", first_and_long([signal.SIGKILL, signal.SIGTERM]))
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_the_processes_end_with_the_one_that_began_them(tmp_path: Path, how: int) -> None:
     rng, path, out = np.random.default_rng(0), tmp_path / "p.parquet", tmp_path / "o.parquet"
     scores = rng.random(4_000_000)

@@ -42,8 +42,8 @@ def audited(**asked: Any) -> AuditResult:
     "asked",
     first_and_long(
         [
-            {"calibrator": SplineCalibration(n_knots=9), "event": OneClass(1)},
             {},
+            {"calibrator": SplineCalibration(n_knots=9), "event": OneClass(1)},
             {"calibrator": TemperatureScaling()},
             {"calibrator": IsotonicCalibration(), "seed": 3},
         ]

@@ -122,6 +122,7 @@ def test_bands_and_belt_hold_of_calibrated_rows(kind: str) -> None:
     assert min(means.values()) > 0.88
 
 
+@pytest.mark.long
 def test_rows_taken_apart_are_rejected_far_too_often() -> None:
     sets = [visits(np.random.default_rng(seed), alike=True) for seed in range(40)]
     apart = np.mean([calibration_belt(one.scores, one.hits).p_value < 0.05 for one in sets])
