@@ -1,4 +1,4 @@
-"""Fitted maps of millions of points with fewer of them, to a stated accuracy."""
+"""A fitted calibrator as a file of JSON, with what it was fitted to and what it takes."""
 
 import hashlib
 import json

@@ -1,8 +1,7 @@
 """What a file may have, of whatever format, and what the process that parses it may take.
 
 The server is told the size of an upload in ``dashboard/.streamlit/config.toml``, nginx in
-``docs/service/nginx.conf``. What one format alone counts stands in its module; docs/security.md
-lists all.
+``docs/service/nginx.conf``. docs/security.md lists them.
 """
 
 import sys
@@ -34,7 +33,7 @@ MAX_REPEATED = 2_000_000  # numbers of a pickle that refers to the same rows aga
 MAX_PICKLED = 16  # containers of a pickle within each other
 MAX_NESTED = 8  # lists and structures of a column within each other
 MAX_GROUPINGS = 32  # columns of groups of a summary, each of which takes a pass
-MAX_CALIBRATOR = 40_000_000  # bytes of a saved calibrator; as of JSON that holds rows
+MAX_CALIBRATOR = 40 * MB  # bytes of a saved calibrator; as of JSON that holds rows
 TIMES, TIMES_WORKBOOK = 4, 40  # its own size, which a file may take in memory or unpacked
 SPARE = 288 * MB  # bytes that any may take beyond that
 

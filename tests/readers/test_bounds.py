@@ -113,7 +113,7 @@ def test_the_page_on_safety_lists_the_limits_in_force() -> None:
         f"| pickle | {of.MAX_STEPS:,} steps, {of.MAX_PICKLED} containers within each other;",
         f"{of.MAX_REPEATED:,} numbers where it refers to the same rows again |",
         f"| summary | {of.MAX_GROUPINGS} columns of groups |",
-        f"| saved calibrator (on the page) | {of.MAX_CALIBRATOR // 10**6} MB |",
+        f"| saved calibrator (on the page) | {of.MAX_CALIBRATOR // mb} MB |",
         f"{of.MAX_LINE:,} bytes of its first line |",
         f"{small.cpu_seconds} seconds of computing ({large.cpu_seconds} from 50 MB on)",
         f"{small.seconds:g} seconds of waiting",
