@@ -452,6 +452,9 @@ def test_tails_of_brownian_motion_are_those_of_random_walks() -> None:
     assert brownian_range_tail(math.inf) == 0
     assert_allclose(brownian_range_tail(0.4), 1, atol=1e-10)
     assert_allclose(brownian_range_tail(8.0), 8 * math.erfc(8 / math.sqrt(2)) / 2, rtol=1e-12)
+    for x in (0.41, 0.7, 1.0, 1.6, 2.5, 4.0):
+        slow = (-((-1) ** k) * k * math.erfc(k * x / math.sqrt(2)) / 2 for k in range(1, 200))
+        assert brownian_range_tail(x) == 8 * math.fsum(slow)
 
 
 SHAPES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
