@@ -20,7 +20,7 @@ from dashboard.figures import LIGHT
 from dashboard.texts import report as words
 from dashboard.texts.numbers import plain
 
-_MUCH = 1_700
+_MUCH = 1_400
 """Letters of one page from which on it is set smaller, so that it stays one page."""
 
 

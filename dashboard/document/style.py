@@ -53,7 +53,7 @@ footer { margin-top: 2.5em; overflow-wrap: anywhere; padding-top: 0.6em;
 .large { font-size: 1.05em; } .brief dl { margin: 4px 0 6px; }
   .brief th, .brief td { padding: 1px 6px; } .brief .told, .brief .wide { margin: 4px 0; }
   .brief td small { display: inline; margin-left: 6px; } .brief td { white-space: nowrap; }
-  .brief .side-by-side { width: 78%; margin: 4px auto; }
+  .brief .side-by-side { width: 72%; margin: 4px auto; }
   .dense .side-by-side { width: 48%; } .dense { font-size: 8pt; line-height: 1.2; }
   .brief footer { margin-top: 6px; }
 }

@@ -12,11 +12,12 @@ from dashboard.readers.records import ReadingOptions
 from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.samples import samples
 from tests.browser.axe import findings
-from tests.browser.conftest import LONG, OpenPage
+from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_hospital import export
 from tests.browser.test_walk import SAMPLES
 from tests.hospital import WARDS, discharges
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +54,8 @@ def looked_at(page: Page, html: Path, document: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["crash_survival", *(pytest.param(name, marks=LONG) for name in SAMPLES[:2])]
+    "name",
+    first_and_long(["three_garments", "fashion_cnn_focal_2", "crash_survival", *SAMPLES[:2]]),
 )
 def test_a_sample_s_report_is_read_from_disk_offline(
     browser: Browser, tmp_path: Path, name: str
